@@ -1,0 +1,2 @@
+//! The `flott` command line.
+fn main() {}
