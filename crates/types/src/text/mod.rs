@@ -1,0 +1,13 @@
+//! Values as text, in the forms Flink's `CAST(… AS STRING)` gives and Java prints.
+
+mod calendar;
+mod number;
+mod render;
+mod temporal;
+
+pub use calendar::{Civil, civil_from_days, days_from_civil};
+pub use number::{write_decimal, write_double, write_float};
+pub use render::{value_to_string, write_value};
+pub use temporal::{
+    write_date, write_day_time_interval, write_time, write_timestamp, write_year_month_interval,
+};

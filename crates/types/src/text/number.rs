@@ -1,0 +1,143 @@
+//! Numbers as Java prints them.
+
+use std::fmt::Write;
+
+/// Writes a DOUBLE as Java's `Double.toString`: `1.0`, `1.0E10`, `NaN`, `Infinity`.
+///
+/// The digits are the shortest that read back as the same value.
+pub fn write_double(out: &mut String, value: f64) {
+    if value.is_nan() {
+        out.push_str("NaN");
+    } else if value.is_infinite() {
+        out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
+    } else {
+        // `{:e}` prints the shortest digits as `d.ddde±x`.
+        let mut text = StackText::default();
+        let _ = write!(text, "{value:e}");
+        write_java(out, text.as_str());
+    }
+}
+
+/// Writes a FLOAT as Java's `Float.toString`.
+pub fn write_float(out: &mut String, value: f32) {
+    if value.is_nan() {
+        out.push_str("NaN");
+    } else if value.is_infinite() {
+        out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
+    } else {
+        let mut text = StackText::default();
+        let _ = write!(text, "{value:e}");
+        write_java(out, text.as_str());
+    }
+}
+
+/// Java switches to scientific notation below 1E-3 and from 1E7, and always prints a fraction.
+fn write_java(out: &mut String, scientific: &str) {
+    let (sign, rest) = match scientific.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", scientific),
+    };
+    let (mantissa, exponent) = rest.split_once('e').unwrap_or((rest, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (first, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    out.push_str(sign);
+    if first == "0" {
+        out.push_str("0.0");
+    } else if (-3..7).contains(&exponent) {
+        if exponent < 0 {
+            out.push_str("0.");
+            out.extend(std::iter::repeat_n('0', (-exponent - 1) as usize));
+            out.push_str(first);
+            out.push_str(fraction);
+        } else {
+            let shift = exponent as usize;
+            out.push_str(first);
+            let whole = fraction.len().min(shift);
+            out.push_str(&fraction[..whole]);
+            out.extend(std::iter::repeat_n('0', shift - whole));
+            out.push('.');
+            out.push_str(if whole < fraction.len() { &fraction[whole..] } else { "0" });
+        }
+    } else {
+        out.push_str(first);
+        out.push('.');
+        out.push_str(if fraction.is_empty() { "0" } else { fraction });
+        let _ = write!(out, "E{exponent}");
+    }
+}
+
+/// Writes a DECIMAL with all digits of its scale and never an exponent: `1.50`.
+pub fn write_decimal(out: &mut String, digits: i128, scale: u8) {
+    if digits < 0 {
+        out.push('-');
+    }
+    let magnitude = digits.unsigned_abs();
+    if scale == 0 {
+        let _ = write!(out, "{magnitude}");
+        return;
+    }
+    let unit = 10u128.pow(u32::from(scale));
+    let _ = write!(out, "{}.{:0width$}", magnitude / unit, magnitude % unit, width = scale.into());
+}
+
+/// A small text on the stack: shortest digits of a float never exceed it.
+#[derive(Default)]
+struct StackText {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl StackText {
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or_default()
+    }
+}
+
+impl Write for StackText {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let end = self.len + text.len();
+        self.bytes.get_mut(self.len..end).ok_or(std::fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.len = end;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn double(value: f64) -> String {
+        let mut out = String::new();
+        write_double(&mut out, value);
+        out
+    }
+
+    #[test]
+    fn doubles_print_as_java_does() {
+        for (value, text) in [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (123456.789, "123456.789"),
+            (9999999.0, "9999999.0"),
+            (1e7, "1.0E7"),
+            (1.25e-3, "0.00125"),
+            (1.25e-4, "1.25E-4"),
+            (-1.5e300, "-1.5E300"),
+            (100.0, "100.0"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-Infinity"),
+        ] {
+            assert_eq!(double(value), text);
+        }
+    }
+
+    #[test]
+    fn decimals_keep_their_scale() {
+        for (digits, scale, text) in [(150, 2, "1.50"), (-5, 3, "-0.005"), (42, 0, "42")] {
+            let mut out = String::new();
+            write_decimal(&mut out, digits, scale);
+            assert_eq!(out, text);
+        }
+    }
+}
