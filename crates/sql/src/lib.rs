@@ -1,1 +1,3 @@
-//! flott-sql
+//! Flink SQL text to a syntax tree.
+
+pub mod ast;
