@@ -2,7 +2,7 @@
 
 use super::{
     Distribution, FieldDefinition, Ident, IntervalLiteral, ObjectName, PartitionSpec, Property,
-    Query, SchemaComponent, Span, TableElement, Text,
+    Query, SchemaComponent, TableElement, Text,
 };
 
 /// `CREATE [TEMPORARY] VIEW …`.
