@@ -186,7 +186,7 @@ pub enum ExprKind {
         /// Which side; BOTH where nothing is said.
         side: TrimSide,
         /// What is trimmed off; a blank where nothing is said.
-        characters: Option<Box<Expr>>,
+        characters: Box<Expr>,
         /// From what.
         operand: Box<Expr>,
     },
@@ -225,8 +225,6 @@ pub enum ExprKind {
         /// The field's name.
         name: Ident,
     },
-    /// `(e).*`, `f(x).*`
-    FieldStar(Box<Expr>),
     /// `INTERVAL e unit` with an expression in place of the literal text.
     IntervalOf {
         /// How many.

@@ -2,7 +2,8 @@
 
 use super::{Expr, OrderItem, TypeName};
 
-/// A JSON function with its clauses; `None` where the function's default holds.
+/// A JSON function with its clauses. Where one of JSON_EXISTS or JSON_VALUE is absent it is `None`;
+/// the other functions have their default filled in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum JsonFunction {
     /// `JSON_EXISTS(input, path [{TRUE|FALSE|UNKNOWN|ERROR} ON ERROR])`
@@ -35,46 +36,42 @@ pub enum JsonFunction {
         path: Expr,
         /// The type of the result.
         returning: Option<TypeName>,
-        /// Whether the result is wrapped in an array.
-        wrapper: Option<JsonWrapper>,
-        /// What a missing value gives.
-        on_empty: Option<JsonQueryBehavior>,
-        /// What an error gives.
-        on_error: Option<JsonQueryBehavior>,
+        /// Whether the result is wrapped in an array; by default not.
+        wrapper: JsonWrapper,
+        /// What a missing value gives; by default NULL.
+        on_empty: JsonQueryBehavior,
+        /// What an error gives; by default NULL.
+        on_error: JsonQueryBehavior,
     },
     /// `JSON_OBJECT([KEY] k VALUE v, … [… ON NULL])`
     Object {
         /// The entries.
         entries: Vec<JsonEntry>,
-        /// What becomes of NULL values.
-        on_null: Option<JsonOnNull>,
+        /// What becomes of NULL values; by default they stay.
+        on_null: JsonOnNull,
     },
     /// `JSON_ARRAY(e, … [… ON NULL])`
     Array {
         /// The elements.
         elements: Vec<Expr>,
-        /// What becomes of NULL elements.
-        on_null: Option<JsonOnNull>,
+        /// What becomes of NULL elements; by default they are left out.
+        on_null: JsonOnNull,
     },
-    /// `JSON_OBJECTAGG([KEY] k VALUE v [… ON NULL]) [FILTER (WHERE …)]`, an aggregate.
+    /// `JSON_OBJECTAGG([KEY] k VALUE v [… ON NULL])`, an aggregate.
     ObjectAgg {
         /// Key and value of each row's entry.
         entry: JsonEntry,
-        /// What becomes of NULL values.
-        on_null: Option<JsonOnNull>,
-        /// Which rows count.
-        filter: Option<Box<Expr>>,
+        /// What becomes of NULL values; by default they stay.
+        on_null: JsonOnNull,
     },
-    /// `JSON_ARRAYAGG(e [ORDER BY …] [… ON NULL]) [FILTER (WHERE …)]`, an aggregate.
+    /// `JSON_ARRAYAGG(e [ORDER BY …] [… ON NULL])`, an aggregate.
     ArrayAgg {
         /// The element of each row.
         element: Expr,
         /// The order of elements; empty if absent.
         order_by: Vec<OrderItem>,
-        /// What becomes of NULL elements.
-        on_null: Option<JsonOnNull>,
-        /// Which rows count.
-        filter: Option<Box<Expr>>,
+        /// What becomes of NULL elements; by default they are left out.
+        on_null: JsonOnNull,
     },
 }
 
