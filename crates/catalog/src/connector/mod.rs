@@ -1,0 +1,26 @@
+//! What a connector and a format are to the rest of Flott: definitions as data, and the traits by which
+//! the runtime reads, writes, decodes and encodes. Implementations live in `flott-connectors` and
+//! `flott-formats`.
+
+mod definition;
+mod error;
+mod format;
+mod options;
+mod sink;
+mod source;
+
+pub use definition::{
+    ConnectorDef, DecoderFactory, EncoderFactory, FormatDef, FormatMetadata, MetadataColumn,
+    Registry, SinkFactory, SourceFactory, TableContext,
+};
+pub use error::ConnectorError;
+pub use format::{
+    BadRecord, BadRecordHandler, DecodeContext, Decoder, EncodeContext, Encoder, FailOnBadRecord,
+    RecordBuffer,
+};
+pub use options::{OptionDef, OptionKind, Options, parse_duration, parse_memory_size};
+pub use sink::{Committable, Committer, SinkWriter, TableSink, WriterContext};
+pub use source::{
+    Boundedness, Discovery, ReaderContext, ScanColumn, ScanRequest, SourceEvent, SourceReader,
+    Split, SplitEnumerator, TableSource,
+};
