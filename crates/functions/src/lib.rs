@@ -1,1 +1,31 @@
-//! flott-functions
+//! Expressions and functions: how calls are typed, compiled once per query, and evaluated over Arrow
+//! arrays. Scalar functions live one family a file in [`scalar`], aggregates in [`aggregate`], casts in
+//! [`cast`].
+//!
+//! A function is one entry in the table of its family; adding one touches that file only.
+//!
+//! This crate knows neither SQL text nor plans: `flott-plan` binds syntax to [`Expr`].
+
+pub mod aggregate;
+pub mod cast;
+pub mod coercion;
+mod column;
+mod context;
+mod error;
+mod evaluator;
+mod expr;
+mod function;
+pub mod read;
+mod registry;
+pub mod scalar;
+
+pub use column::Column;
+pub use context::{EvalContext, SessionSettings, Watermarks};
+pub use error::{EvalError, SignatureError};
+pub use evaluator::Evaluator;
+pub use expr::{CastMode, Expr};
+pub use function::{
+    Arg, CallArgs, Example, FunctionDoc, Kernel, Resolved, ScalarFunction, Volatility, kernel,
+    total_kernel,
+};
+pub use registry::{aggregate_function, scalar_function, scalar_functions};

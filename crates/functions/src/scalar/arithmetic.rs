@@ -1,0 +1,6 @@
+//! Arithmetic on numbers.
+
+use crate::ScalarFunction;
+
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[];

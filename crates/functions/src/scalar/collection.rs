@@ -1,0 +1,6 @@
+//! ARRAY, MAP, MULTISET and ROW.
+
+use crate::ScalarFunction;
+
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[];

@@ -1,0 +1,6 @@
+//! Comparison, IN, BETWEEN.
+
+use crate::ScalarFunction;
+
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[];

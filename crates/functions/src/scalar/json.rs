@@ -1,0 +1,6 @@
+//! SQL/JSON functions.
+
+use crate::ScalarFunction;
+
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[];

@@ -1,0 +1,99 @@
+//! Three-valued logic beside AND and OR, which the evaluator knows itself.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, BooleanArray};
+use arrow::compute;
+use flott_types::{DataType, Family, TypeRoot};
+
+use crate::{
+    CallArgs, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings, SignatureError,
+    Volatility, total_kernel,
+};
+
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[
+    ScalarFunction {
+        name: "NOT",
+        aliases: &[],
+        volatility: Volatility::Immutable,
+        resolve: |args| one_boolean(args, args.any_nullable()),
+        compile: |_, _, _| {
+            Ok(total_kernel(|args, context| {
+                let array = args[0].clone().into_array(context.rows)?;
+                Ok(Arc::new(compute::not(array.as_boolean())?))
+            }))
+        },
+        doc: FunctionDoc {
+            syntax: &["NOT boolean"],
+            text: "TRUE if the condition is FALSE, FALSE if it is TRUE, UNKNOWN if it is UNKNOWN.",
+            examples: &[("NOT TRUE", "FALSE")],
+        },
+    },
+    truth_test("IS TRUE", "TRUE if the condition is TRUE.", |args, _, _| {
+        test(args, Some(true), false)
+    }),
+    truth_test("IS NOT TRUE", "TRUE if the condition is FALSE or UNKNOWN.", |args, _, _| {
+        test(args, Some(true), true)
+    }),
+    truth_test("IS FALSE", "TRUE if the condition is FALSE.", |args, _, _| {
+        test(args, Some(false), false)
+    }),
+    truth_test("IS NOT FALSE", "TRUE if the condition is TRUE or UNKNOWN.", |args, _, _| {
+        test(args, Some(false), true)
+    }),
+    truth_test("IS UNKNOWN", "TRUE if the condition is UNKNOWN.", |args, _, _| {
+        test(args, None, false)
+    }),
+    truth_test("IS NOT UNKNOWN", "TRUE if the condition is TRUE or FALSE.", |args, _, _| {
+        test(args, None, true)
+    }),
+];
+
+type Compile =
+    fn(&CallArgs, &DataType, &SessionSettings) -> Result<Box<dyn Kernel>, SignatureError>;
+
+const fn truth_test(name: &'static str, text: &'static str, compile: Compile) -> ScalarFunction {
+    ScalarFunction {
+        name,
+        aliases: &[],
+        volatility: Volatility::Immutable,
+        resolve: |args| one_boolean(args, false),
+        compile,
+        doc: FunctionDoc {
+            syntax: &["boolean IS [NOT] { TRUE | FALSE | UNKNOWN }"],
+            text,
+            examples: &[],
+        },
+    }
+}
+
+/// One BOOLEAN (or NULL) in, BOOLEAN out.
+fn one_boolean(args: &CallArgs, nullable: bool) -> Result<Resolved, SignatureError> {
+    match args.args.as_slice() {
+        [arg] if matches!(arg.data_type.family(), Family::Boolean | Family::Null) => Ok(Resolved {
+            parameters: vec![DataType::boolean().with_nullable(arg.data_type.nullable)],
+            returns: TypeRoot::Boolean.nullable().with_nullable(nullable),
+        }),
+        _ => Err(args.no_match(&["<BOOLEAN>"])),
+    }
+}
+
+/// Whether the truth value is `wanted` (`None`: UNKNOWN), or is not, when `negated`.
+fn test(
+    _: &CallArgs,
+    wanted: Option<bool>,
+    negated: bool,
+) -> Result<Box<dyn Kernel>, SignatureError> {
+    Ok(total_kernel(move |args, context| {
+        let array = args[0].clone().into_array(context.rows)?;
+        let truth = array.as_boolean();
+        let result: BooleanArray = (0..context.rows)
+            .map(|row| {
+                let value = truth.is_valid(row).then(|| truth.value(row));
+                Some((value == wanted) != negated)
+            })
+            .collect();
+        Ok(Arc::new(result))
+    }))
+}

@@ -1,0 +1,36 @@
+//! Scalar functions, one family a module. A new family adds its table to [`FAMILIES`].
+
+use crate::ScalarFunction;
+
+mod arithmetic;
+mod bitmap;
+mod collection;
+mod comparison;
+mod conditional;
+mod hash;
+mod json;
+mod logical;
+mod pattern;
+mod string;
+mod system;
+mod temporal;
+mod url;
+mod variant;
+
+/// The tables of all families.
+pub const FAMILIES: &[&[ScalarFunction]] = &[
+    arithmetic::FUNCTIONS,
+    bitmap::FUNCTIONS,
+    collection::FUNCTIONS,
+    comparison::FUNCTIONS,
+    conditional::FUNCTIONS,
+    hash::FUNCTIONS,
+    json::FUNCTIONS,
+    logical::FUNCTIONS,
+    pattern::FUNCTIONS,
+    string::FUNCTIONS,
+    system::FUNCTIONS,
+    temporal::FUNCTIONS,
+    url::FUNCTIONS,
+    variant::FUNCTIONS,
+];

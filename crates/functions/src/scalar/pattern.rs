@@ -1,0 +1,6 @@
+//! LIKE, SIMILAR TO and regular expressions.
+
+use crate::ScalarFunction;
+
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[];

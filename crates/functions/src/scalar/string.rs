@@ -1,0 +1,6 @@
+//! Character and byte strings.
+
+use crate::ScalarFunction;
+
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[];

@@ -1,0 +1,6 @@
+//! VARIANT functions.
+
+use crate::ScalarFunction;
+
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[];
