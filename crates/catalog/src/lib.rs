@@ -3,3 +3,12 @@
 //! This crate holds no connector of its own and plans nothing.
 
 pub mod connector;
+mod path;
+mod reader;
+mod table;
+
+pub use path::ObjectPath;
+pub use reader::CatalogReader;
+pub use table::{
+    Column, ColumnKind, Definition, PrimaryKey, Table, TableLike, View, WatermarkSpec,
+};

@@ -15,12 +15,13 @@ pub struct AggregateFunction {
     pub name: &'static str,
     /// Other names it answers to.
     pub aliases: &'static [&'static str],
-    /// The type rule: which types the arguments are cast to, and the type of the result.
-    pub resolve: fn(&CallArgs) -> Result<Resolved, SignatureError>,
+    /// The type rule: which types the arguments are cast to, and the type of the result. The flag says
+    /// that a group may have no rows for the call (no GROUP BY, or a FILTER), so that most
+    /// functions may give NULL.
+    pub resolve: fn(&CallArgs, may_be_empty: bool) -> Result<Resolved, SignatureError>,
     /// Makes accumulators for a call.
     pub create: fn(&AggregateSpec) -> Result<Box<dyn Accumulator>, SignatureError>,
-    /// Whether the result does not depend on the order of the rows, so that DISTINCT and two-phase
-    /// evaluation are free to reorder.
+    /// Whether the result depends on the order of the rows.
     pub order_sensitive: bool,
     /// For the reference page and `DESCRIBE FUNCTION`.
     pub doc: FunctionDoc,

@@ -1,0 +1,19 @@
+//! How the planner looks names up.
+
+use std::sync::Arc;
+
+use crate::connector::Registry;
+use crate::{ObjectPath, TableLike};
+
+/// Read access to the catalogs of a session.
+pub trait CatalogReader {
+    /// The full path of a name of one to three parts: the current catalog and database fill in
+    /// what is missing.
+    fn qualify(&self, name: &[&str]) -> ObjectPath;
+
+    /// The table or view of a path; a temporary object hides a permanent one.
+    fn find(&self, path: &ObjectPath) -> Option<TableLike>;
+
+    /// All connectors and formats.
+    fn registry(&self) -> Arc<Registry>;
+}
