@@ -1,8 +1,8 @@
 //! Catalogs, databases, views, functions, models and materialized tables.
 
 use super::{
-    Distribution, FieldDefinition, Ident, IntervalLiteral, ObjectName, PartitionSpec, Property,
-    Query, SchemaComponent, TableElement, Text,
+    ColumnDefinition, Distribution, Ident, IntervalLiteral, Literal, ObjectName, PartitionSpec,
+    Property, Query, SchemaComponent, Span, TableElement, Text,
 };
 
 /// `CREATE [TEMPORARY] VIEW …`.
@@ -36,8 +36,6 @@ pub struct AlterView {
 pub enum AlterViewAction {
     /// `RENAME TO name`
     RenameTo(ObjectName),
-    /// `SET ('key' = 'value', …)`
-    Set(Vec<Property>),
     /// `AS query`
     As(Box<Query>),
 }
@@ -46,7 +44,7 @@ pub enum AlterViewAction {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionDefinition {
     /// How far the function is seen.
-    pub scope: FunctionScope,
+    pub scope: ObjectScope,
     /// `IF NOT EXISTS` of CREATE, `IF EXISTS` of ALTER.
     pub conditional: bool,
     /// The function's name.
@@ -55,15 +53,15 @@ pub struct FunctionDefinition {
     pub identifier: Text,
     /// `LANGUAGE …`, if said.
     pub language: Option<FunctionLanguage>,
-    /// `USING {JAR|FILE|ARCHIVE|ARTIFACT} 'path', …`; empty if absent.
+    /// `USING {JAR|ARTIFACT} 'path', …`; empty if absent.
     pub resources: Vec<FunctionResource>,
     /// `WITH ('key' = 'value', …)`; empty if absent.
     pub options: Vec<Property>,
 }
 
-/// How far a function is seen.
+/// How far a function or connection is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FunctionScope {
+pub enum ObjectScope {
     /// In its catalog, for good.
     Catalog,
     /// `TEMPORARY`
@@ -88,7 +86,7 @@ pub enum FunctionLanguage {
 /// `JAR 'path'`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionResource {
-    /// The keyword: JAR, FILE, ARCHIVE or ARTIFACT.
+    /// JAR or ARTIFACT.
     pub kind: ResourceKind,
     /// Where it is.
     pub path: Text,
@@ -99,10 +97,6 @@ pub struct FunctionResource {
 pub enum ResourceKind {
     /// `JAR`
     Jar,
-    /// `FILE`
-    File,
-    /// `ARCHIVE`
-    Archive,
     /// `ARTIFACT`
     Artifact,
 }
@@ -171,10 +165,10 @@ pub struct CreateModel {
     pub if_not_exists: bool,
     /// The model's name.
     pub name: ObjectName,
-    /// `INPUT (column type, …)`; empty if absent.
-    pub input: Vec<FieldDefinition>,
-    /// `OUTPUT (column type, …)`; empty if absent.
-    pub output: Vec<FieldDefinition>,
+    /// `INPUT (column, …)`; empty if absent.
+    pub input: Vec<ColumnDefinition>,
+    /// `OUTPUT (column, …)`; empty if absent.
+    pub output: Vec<ColumnDefinition>,
     /// `COMMENT 'text'`
     pub comment: Option<Text>,
     /// `WITH ('key' = 'value', …)`; empty if absent.
@@ -191,12 +185,12 @@ pub struct AlterModel {
     /// The model's name.
     pub name: ObjectName,
     /// What is changed.
-    pub action: AlterModelAction,
+    pub action: AlterObjectAction,
 }
 
-/// What ALTER MODEL changes.
+/// What ALTER MODEL and ALTER CONNECTION change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum AlterModelAction {
+pub enum AlterObjectAction {
     /// `SET ('key' = 'value', …)`
     Set(Vec<Property>),
     /// `RESET ('key', …)`
@@ -205,13 +199,37 @@ pub enum AlterModelAction {
     RenameTo(ObjectName),
 }
 
+/// `CREATE [TEMPORARY [SYSTEM]] CONNECTION …`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CreateConnection {
+    /// How far the connection is seen.
+    pub scope: ObjectScope,
+    /// `IF NOT EXISTS`
+    pub if_not_exists: bool,
+    /// The connection's name.
+    pub name: ObjectName,
+    /// `COMMENT 'text'`
+    pub comment: Option<Text>,
+    /// `WITH ('key' = 'value', …)`
+    pub options: Vec<Property>,
+}
+
+/// `ALTER CONNECTION [IF EXISTS] name action`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AlterConnection {
+    /// `IF EXISTS`
+    pub if_exists: bool,
+    /// The connection's name.
+    pub name: ObjectName,
+    /// What is changed.
+    pub action: AlterObjectAction,
+}
+
 /// `CREATE [OR ALTER] MATERIALIZED TABLE …`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CreateMaterializedTable {
     /// `OR ALTER`
     pub or_alter: bool,
-    /// `IF NOT EXISTS`
-    pub if_not_exists: bool,
     /// The table's name.
     pub name: ObjectName,
     /// Columns, constraints and watermark in the order written.
@@ -226,6 +244,8 @@ pub struct CreateMaterializedTable {
     pub partitioned_by: Vec<Ident>,
     /// `WITH ('key' = 'value', …)`; empty if absent.
     pub options: Vec<Property>,
+    /// `START_MODE = …`
+    pub start_mode: Option<StartMode>,
     /// `FRESHNESS = INTERVAL …`
     pub freshness: Option<IntervalLiteral>,
     /// `REFRESH_MODE = …`
@@ -241,6 +261,28 @@ pub enum RefreshMode {
     Continuous,
     /// `FULL`
     Full,
+}
+
+/// Where the job of a materialized table starts to read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StartMode {
+    /// Whether it goes on where it stopped, if it ran before: `RESUME_OR_…`.
+    pub resume: bool,
+    /// Where it starts otherwise.
+    pub from: StartFrom,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The places to start to read from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum StartFrom {
+    /// `FROM_BEGINNING`
+    Beginning,
+    /// `FROM_NOW [(interval)]`: now, or so long ago.
+    Now(Option<IntervalLiteral>),
+    /// `FROM_TIMESTAMP (timestamp)`
+    Timestamp(Literal),
 }
 
 /// `ALTER MATERIALIZED TABLE name action`.
@@ -287,15 +329,13 @@ pub enum AlterMaterializedTableAction {
     SetRefreshMode(RefreshMode),
     /// `RESET ('key', …)`
     Reset(Vec<Text>),
-    /// `RENAME TO name`
-    RenameTo(ObjectName),
     /// `AS query`
     As(Box<Query>),
 }
 
 /// `DROP [TEMPORARY [SYSTEM]] kind [IF EXISTS] name [RESTRICT|CASCADE]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Drop {
+pub struct DropObject {
     /// What is dropped.
     pub kind: DropKind,
     /// `IF EXISTS`
@@ -327,7 +367,9 @@ pub enum DropKind {
     /// `MATERIALIZED TABLE`
     MaterializedTable,
     /// `[TEMPORARY [SYSTEM]] FUNCTION`
-    Function(FunctionScope),
+    Function(ObjectScope),
+    /// `[TEMPORARY [SYSTEM]] CONNECTION`
+    Connection(ObjectScope),
     /// `[TEMPORARY] MODEL`
     Model {
         /// `TEMPORARY`

@@ -225,6 +225,15 @@ pub enum ExprKind {
         /// The field's name.
         name: Ident,
     },
+    /// `(left - right) qualifier`: the time between two points, in the given fields.
+    Difference {
+        /// The later point.
+        left: Box<Expr>,
+        /// The earlier point.
+        right: Box<Expr>,
+        /// The fields.
+        qualifier: IntervalQualifier,
+    },
     /// `INTERVAL e unit` with an expression in place of the literal text.
     IntervalOf {
         /// How many.

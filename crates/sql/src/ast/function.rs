@@ -1,9 +1,13 @@
 //! Function calls and the windows they run over.
 
+use std::hash::{Hash, Hasher};
+
 use super::{Expr, Ident, ObjectName, OrderItem, Query, SetQuantifier, Span};
 
 /// A call: `name([DISTINCT] args) [IGNORE NULLS] [WITHIN GROUP (…)] [FILTER (…)] [OVER …]`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+///
+/// Calls are equal whatever the case of the function's name, since Flink ignores it.
+#[derive(Clone, Debug)]
 pub struct FunctionCall {
     /// The function's name as written; the parser's own (CURRENT_DATE, SUBSTRING …) in capitals.
     pub name: ObjectName,
@@ -36,6 +40,32 @@ impl FunctionCall {
             over: None,
             span,
         }
+    }
+}
+
+impl PartialEq for FunctionCall {
+    fn eq(&self, other: &Self) -> bool {
+        let same_name = |(ours, theirs): (&Ident, &Ident)| ours.eq_ignore_case(&theirs.value);
+        self.name.parts.len() == other.name.parts.len()
+            && self.name.parts.iter().zip(&other.name.parts).all(same_name)
+            && self.quantifier == other.quantifier
+            && self.args == other.args
+            && self.null_treatment == other.null_treatment
+            && self.within_group == other.within_group
+            && self.filter == other.filter
+            && self.over == other.over
+    }
+}
+
+impl Eq for FunctionCall {}
+
+impl Hash for FunctionCall {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for part in &self.name.parts {
+            part.value.to_ascii_lowercase().hash(state);
+        }
+        self.args.hash(state);
+        self.over.hash(state);
     }
 }
 
@@ -76,7 +106,7 @@ pub enum FunctionArgValue {
     Default,
     /// A query without parentheses of its own: `f(SELECT …)`.
     Query(Box<Query>),
-    /// `TABLE t [PARTITION BY …] [ORDER BY …]`
+    /// `TABLE t [PARTITION BY …] [ORDER BY …]`, `(query) PARTITION BY …`
     Table(Box<TableArg>),
     /// `MODEL m`
     Model(ObjectName),
@@ -95,15 +125,13 @@ pub struct TableArg {
     pub span: Span,
 }
 
-/// What stands behind TABLE in an argument.
+/// What a table argument can be.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TableArgInput {
-    /// A table's name.
+    /// `TABLE t`
     Table(ObjectName),
-    /// A query in parentheses.
+    /// `(query)`, where PARTITION BY or ORDER BY follows.
     Query(Box<Query>),
-    /// A call: `TABLE(f(…))`.
-    Function(Box<FunctionCall>),
 }
 
 /// What to do with NULLs before an aggregate sees them.

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Literal {
     /// An unsigned number; a sign is a unary operator of its own.
     Number {
-        /// The digits as written: `10`, `1.50`, `.5`, `1E-3`.
+        /// The digits: `10`, `1.50`, `0.5`, `1E-3`; without needless leading zeros, with a capital E.
         text: String,
         /// Which of the three forms it has.
         kind: NumberKind,

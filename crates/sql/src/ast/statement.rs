@@ -14,7 +14,7 @@ pub struct Statement {
 /// The kinds of statements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StatementKind {
-    /// A query.
+    /// `[EXECUTE] query`
     Query(Box<Query>),
     /// `[EXECUTE] INSERT …`
     Insert(Box<Insert>),
@@ -59,8 +59,12 @@ pub enum StatementKind {
     CreateModel(Box<CreateModel>),
     /// `ALTER MODEL …`
     AlterModel(Box<AlterModel>),
+    /// `CREATE CONNECTION …`
+    CreateConnection(Box<CreateConnection>),
+    /// `ALTER CONNECTION …`
+    AlterConnection(Box<AlterConnection>),
     /// `DROP …`
-    Drop(Drop),
+    Drop(DropObject),
 
     /// `USE CATALOG name`
     UseCatalog(Ident),
@@ -195,8 +199,13 @@ pub enum ShowKind {
     CreateView(ObjectName),
     /// `MATERIALIZED TABLES`
     MaterializedTables,
-    /// `CREATE MATERIALIZED TABLE name`
-    CreateMaterializedTable(ObjectName),
+    /// `CREATE [OR ALTER] MATERIALIZED TABLE name`
+    CreateMaterializedTable {
+        /// `OR ALTER`
+        or_alter: bool,
+        /// The table's name.
+        name: ObjectName,
+    },
     /// `[USER] FUNCTIONS`
     Functions {
         /// `USER`
@@ -213,6 +222,10 @@ pub enum ShowKind {
     Models,
     /// `CREATE MODEL name`
     CreateModel(ObjectName),
+    /// `CONNECTIONS`
+    Connections,
+    /// `CREATE CONNECTION name`
+    CreateConnection(ObjectName),
     /// `JARS`
     Jars,
     /// `JOBS`
@@ -252,6 +265,8 @@ pub enum DescribeKind {
     Function(ObjectName),
     /// `MODEL name`
     Model(ObjectName),
+    /// `CONNECTION name`
+    Connection(ObjectName),
     /// `JOB 'id'`
     Job(Text),
 }
@@ -261,7 +276,7 @@ pub enum DescribeKind {
 pub struct Explain {
     /// What is shown besides the plan; empty if absent.
     pub details: Vec<ExplainDetail>,
-    /// What is explained: a query, an insert, a statement set or a compiled plan.
+    /// What is explained: a query, an insert, a statement set, or a CREATE TABLE … AS.
     pub statement: Statement,
 }
 

@@ -256,7 +256,7 @@ pub enum AlterTableAction {
         partitions: Vec<PartitionSpec>,
     },
     /// `RENAME column TO column`
-    RenameColumn(ObjectName, Ident),
+    RenameColumn(ObjectName, ObjectName),
     /// `RENAME TO name`
     RenameTo(ObjectName),
     /// `SET ('key' = 'value', …)`

@@ -1,6 +1,6 @@
 //! What stands in FROM.
 
-use super::{Expr, FunctionCall, Hint, Ident, MatchRecognize, ObjectName, Query, Span};
+use super::{Expr, FunctionCall, Hint, Ident, MatchRecognize, ObjectName, Query, Span, Text};
 
 /// A table in FROM.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,8 +49,6 @@ pub enum TableRefKind {
         wrapped: bool,
         /// The call.
         call: Box<FunctionCall>,
-        /// Hints behind it.
-        hints: Vec<Hint>,
     },
     /// `[LATERAL] UNNEST(e, …) [WITH ORDINALITY]`
     Unnest {
@@ -67,6 +65,18 @@ pub enum TableRefKind {
         input: Box<TableRef>,
         /// The time of the version.
         period: Box<Expr>,
+    },
+    /// `input TABLESAMPLE {BERNOULLI|SYSTEM} (percentage) [REPEATABLE (seed)]`; the alias is on the
+    /// inner node.
+    Sample {
+        /// The table sampled.
+        input: Box<TableRef>,
+        /// Row by row (BERNOULLI) or in blocks (SYSTEM).
+        is_bernoulli: bool,
+        /// How much of it, in percent; a number as written.
+        percentage: Text,
+        /// The seed, if given; a number as written.
+        seed: Option<Text>,
     },
     /// `input MATCH_RECOGNIZE (…)`; an alias of the whole is on the outer node.
     MatchRecognize {
