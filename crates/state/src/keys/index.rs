@@ -1,0 +1,228 @@
+//! Distinct keys numbered densely.
+
+use arrow::array::ArrayRef;
+use flott_types::DataType;
+
+use super::batch::{KeyBatch, Keys};
+use super::encoder::KeyEncoder;
+use super::group::key_group;
+use super::store::{KeyStore, StoredKeys};
+use super::table::SlotTable;
+use crate::bits::BitSet;
+use crate::error::{Result, StateError};
+
+pub use super::table::NO_SLOT;
+
+/// Gives each distinct key a slot: a small number under which to keep what belongs to the key.
+///
+/// A removed key's slot goes to a later key. Slots are dense, so vectors indexed by slot waste nothing.
+#[derive(Debug)]
+pub struct KeyIndex {
+    table: SlotTable,
+    store: KeyStore,
+    live: BitSet,
+    /// Slots below the bound that hold no key.
+    free: Vec<u32>,
+    bound: u32,
+}
+
+impl KeyIndex {
+    /// An empty index of keys of these types, which are also the [`KeyEncoder`]'s.
+    pub fn new(types: &[DataType]) -> Self {
+        Self {
+            table: SlotTable::default(),
+            store: KeyStore::new(KeyEncoder::new(types)),
+            live: BitSet::new(),
+            free: Vec::new(),
+            bound: 0,
+        }
+    }
+
+    /// An encoder whose batches this index takes.
+    pub fn encoder(&self) -> &KeyEncoder {
+        self.store.encoder()
+    }
+
+    /// The slot of each row's key; keys not seen before get one.
+    ///
+    /// `slots` is cleared and then holds one slot a row. `created` is cleared and then holds the rows
+    /// that brought a key first, ascending.
+    pub fn lookup_or_insert(
+        &mut self,
+        batch: &KeyBatch,
+        slots: &mut Vec<u32>,
+        created: &mut Vec<u32>,
+    ) -> Result<()> {
+        self.store.accepts(batch)?;
+        slots.clear();
+        created.clear();
+        slots.reserve(batch.len());
+        match (&batch.keys, &batch.nulls) {
+            (Keys::Ints(ints), None) => self.ints(ints, &batch.hashes, slots, created),
+            (Keys::Rows(_), _) | (Keys::Strings(_), None) => self.strings(batch, slots, created),
+            _ => {
+                for row in 0..batch.len() {
+                    let (slot, new) = self.insert_one(batch, row)?;
+                    slots.push(slot);
+                    if new {
+                        created.push(row as u32);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The slot of each row's key, [`NO_SLOT`] for an unknown key. `slots` is cleared first.
+    pub fn lookup(&self, batch: &KeyBatch, slots: &mut Vec<u32>) -> Result<()> {
+        self.store.accepts(batch)?;
+        slots.clear();
+        slots.extend((0..batch.len()).map(|row| self.lookup_one(batch, row).unwrap_or(NO_SLOT)));
+        Ok(())
+    }
+
+    /// The slot of one row's key, if the key is known.
+    #[inline]
+    pub fn lookup_one(&self, batch: &KeyBatch, row: usize) -> Option<u32> {
+        self.table.find(batch.hashes[row], |slot| self.store.is_key(slot, batch, row))
+    }
+
+    /// The slot of one row's key, and whether the key is new.
+    pub fn insert_one(&mut self, batch: &KeyBatch, row: usize) -> Result<(u32, bool)> {
+        let new = self.next_slot()?;
+        let is_key = |slot| self.store.is_key(slot, batch, row);
+        let slot = self.table.find_or_insert(batch.hashes[row], new, is_key);
+        if slot != new {
+            return Ok((slot, false));
+        }
+        self.store.set(slot, batch, row)?;
+        self.occupy(slot);
+        Ok((slot, true))
+    }
+
+    /// Forgets the key of `slot`; whether there was one.
+    pub fn remove(&mut self, slot: u32) -> bool {
+        if !self.live.remove(slot) {
+            return false;
+        }
+        self.table.remove(self.store.hash(slot), slot);
+        self.store.remove(slot);
+        self.free.push(slot);
+        true
+    }
+
+    /// Whether `slot` holds a key.
+    pub fn contains(&self, slot: u32) -> bool {
+        self.live.contains(slot)
+    }
+
+    /// The slots that hold a key, ascending.
+    pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
+        self.live.iter()
+    }
+
+    /// The keys of slots as columns, which may be asked of slots that hold a key.
+    pub fn key_columns(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
+        self.store.columns(slots)
+    }
+
+    /// The key group of a slot's key.
+    pub fn key_group(&self, slot: u32, max_parallelism: u16) -> u16 {
+        key_group(self.store.hash(slot), max_parallelism)
+    }
+
+    /// The number of keys.
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// All slots are below this.
+    pub fn slot_bound(&self) -> u32 {
+        self.bound
+    }
+
+    /// The bytes the index occupies.
+    pub fn memory(&self) -> usize {
+        let bookkeeping = self.live.memory() + self.free.capacity() * 4;
+        self.table.memory() + self.store.memory() + bookkeeping
+    }
+
+    fn ints(
+        &mut self,
+        ints: &[i64],
+        hashes: &[u64],
+        slots: &mut Vec<u32>,
+        created: &mut Vec<u32>,
+    ) -> Result<()> {
+        let mut new = self.next_slot()?;
+        for (row, (value, hash)) in ints.iter().zip(hashes).enumerate() {
+            let StoredKeys::Ints(stored) = &mut self.store.keys else {
+                return Err(StateError::KeyKind);
+            };
+            let slot =
+                self.table.find_or_insert(*hash, new, |slot| stored[slot as usize] == *value);
+            slots.push(slot);
+            if slot == new {
+                created.push(row as u32);
+                if slot as usize == stored.len() {
+                    stored.push(*value);
+                } else {
+                    stored[slot as usize] = *value;
+                }
+                self.occupy(slot);
+                new = self.next_slot()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn strings(
+        &mut self,
+        batch: &KeyBatch,
+        slots: &mut Vec<u32>,
+        created: &mut Vec<u32>,
+    ) -> Result<()> {
+        let (Keys::Strings(spans) | Keys::Rows(spans)) = &batch.keys else {
+            return Err(StateError::KeyKind);
+        };
+        let mut new = self.next_slot()?;
+        for (row, (key, hash)) in spans.iter().zip(&batch.hashes).enumerate() {
+            let (StoredKeys::Strings(stored) | StoredKeys::Rows(stored)) = &mut self.store.keys
+            else {
+                return Err(StateError::KeyKind);
+            };
+            let slot = self.table.find_or_insert(*hash, new, |slot| stored.get(slot) == key);
+            slots.push(slot);
+            if slot == new {
+                created.push(row as u32);
+                stored.set(slot, key)?;
+                self.occupy(slot);
+                new = self.next_slot()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The slot that the next new key gets.
+    #[inline]
+    fn next_slot(&self) -> Result<u32> {
+        match self.free.last() {
+            Some(slot) => Ok(*slot),
+            None if self.bound < NO_SLOT => Ok(self.bound),
+            None => Err(StateError::Full { what: "keys", limit: NO_SLOT }),
+        }
+    }
+
+    /// Makes [`Self::next_slot`] hold a key.
+    fn occupy(&mut self, slot: u32) {
+        if self.free.pop().is_none() {
+            self.bound += 1;
+        }
+        self.live.insert(slot);
+    }
+}
