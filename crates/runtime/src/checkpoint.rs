@@ -1,0 +1,135 @@
+//! What a checkpoint is made of and where it is kept.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flott_catalog::connector::{Committable, Split};
+
+use crate::Result;
+
+/// Divides a stream into what belongs to a checkpoint and what comes after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Barrier {
+    /// The checkpoint's number; numbers rise.
+    pub checkpoint: u64,
+    /// What it is taken for.
+    pub kind: CheckpointKind,
+}
+
+/// What a checkpoint is taken for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum CheckpointKind {
+    /// To recover from failure; may build on earlier ones.
+    #[default]
+    Checkpoint,
+    /// At a user's wish; stands by itself.
+    Savepoint,
+}
+
+/// The state of a whole job between two rows of every stream.
+#[derive(Debug, Clone, Default)]
+pub struct Checkpoint {
+    /// Its number.
+    pub id: u64,
+    /// What it was taken for.
+    pub kind: CheckpointKind,
+    /// The state of each operator by fingerprint.
+    pub operators: BTreeMap<Arc<str>, OperatorStates>,
+    /// The state of each source by fingerprint.
+    pub sources: BTreeMap<Arc<str>, SourceState>,
+    /// What the writers of each sink prepared, by fingerprint; committed once the checkpoint is
+    /// published, and again after a restart in case that did not happen.
+    pub committables: BTreeMap<Arc<str>, Vec<Committable>>,
+}
+
+/// The state of one operator.
+#[derive(Debug, Clone, Default)]
+pub struct OperatorStates {
+    /// The number of its tasks.
+    pub parallelism: usize,
+    /// The state of each task that had not ended.
+    pub tasks: Vec<OperatorState>,
+}
+
+/// The state of one operator in one task.
+#[derive(Debug, Clone)]
+pub struct OperatorState {
+    /// The task, from 0.
+    pub task: usize,
+    /// The watermark it had reached; `i64::MIN` for none.
+    pub watermark: i64,
+    /// What the operator wrote, in the form `flott-state` gives it.
+    pub snapshot: Arc<[u8]>,
+}
+
+/// The state of a source.
+#[derive(Debug, Clone, Default)]
+pub struct SourceState {
+    /// What the enumerator remembers.
+    pub enumerator: Vec<u8>,
+    /// Splits that no reader had taken, with the task each is meant for, if any.
+    pub unassigned: Vec<(Split, Option<usize>)>,
+    /// What its tasks were reading.
+    pub tasks: Vec<SourceTaskState>,
+}
+
+/// The state of a source in one task.
+#[derive(Debug, Clone, Default)]
+pub struct SourceTaskState {
+    /// The splits under way, with the highest watermark seen in each.
+    pub splits: Vec<(Split, i64)>,
+    /// The highest watermark seen, where splits are read one after the other.
+    pub watermark: i64,
+    /// The watermark sent on last.
+    pub emitted: i64,
+}
+
+impl Checkpoint {
+    /// The states from which a task of an operator resumes: its own, or those of all tasks when
+    /// their number has changed.
+    pub(crate) fn operator(
+        &self,
+        uid: &str,
+        task: usize,
+        parallelism: usize,
+    ) -> Vec<&OperatorState> {
+        let Some(states) = self.operators.get(uid) else { return Vec::new() };
+        let same = states.parallelism == parallelism;
+        states.tasks.iter().filter(|state| !same || state.task == task).collect()
+    }
+}
+
+/// What one task contributes to a checkpoint.
+#[derive(Debug, Default)]
+pub(crate) struct TaskSnapshot {
+    pub operators: Vec<(Arc<str>, OperatorState)>,
+    pub source: Option<(Arc<str>, SourceTaskState)>,
+    pub committables: Vec<(Arc<str>, Vec<Committable>)>,
+}
+
+/// Keeps checkpoints.
+pub trait CheckpointStore: Send + Sync {
+    /// Keeps a checkpoint whose parts are all there. When it returns, the job could be resumed
+    /// from it even if the program ended now.
+    fn publish(&self, checkpoint: Arc<Checkpoint>) -> Result<()>;
+
+    /// The latest one.
+    fn latest(&self) -> Result<Option<Arc<Checkpoint>>>;
+}
+
+/// Keeps the latest checkpoint in memory.
+#[derive(Debug, Default)]
+pub struct MemoryCheckpointStore {
+    latest: Mutex<Option<Arc<Checkpoint>>>,
+}
+
+impl CheckpointStore for MemoryCheckpointStore {
+    fn publish(&self, checkpoint: Arc<Checkpoint>) -> Result<()> {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint);
+        Ok(())
+    }
+
+    fn latest(&self) -> Result<Option<Arc<Checkpoint>>> {
+        Ok(self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}

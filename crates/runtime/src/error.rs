@@ -1,0 +1,147 @@
+//! What can end a job.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use arrow::error::ArrowError;
+use flott_catalog::connector::ConnectorError;
+use flott_state::StateError;
+
+/// Why a job, or a part of it, ended before its time.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RuntimeError {
+    /// The data, or what the query does with it, made an operator fail.
+    #[error("{source}")]
+    Operator {
+        /// The operator.
+        operator: Arc<str>,
+        /// What it met.
+        source: Arc<dyn Error + Send + Sync>,
+    },
+    /// A source or a sink failed.
+    #[error("{source}")]
+    Connector {
+        /// The source or sink.
+        operator: Arc<str>,
+        /// What it met.
+        source: ConnectorError,
+    },
+    /// State could not be kept, written or read.
+    #[error("{0}")]
+    State(#[source] Arc<StateError>),
+    /// An Arrow kernel refused.
+    #[error("{0}")]
+    Arrow(#[source] Arc<ArrowError>),
+    /// A row carries no event time although the table declares a watermark.
+    #[error(
+        "rowtime column '{column}' is NULL\n\
+         hint: filter such rows out or give the column a value before the watermark is taken"
+    )]
+    NullRowtime {
+        /// The column.
+        column: String,
+    },
+    /// The job was cancelled.
+    #[error("the job was cancelled")]
+    Cancelled,
+    /// A checkpoint does not fit the job, or could not be taken.
+    #[error("checkpoint {id}: {problem}")]
+    Checkpoint {
+        /// The checkpoint.
+        id: u64,
+        /// What is wrong.
+        problem: CheckpointProblem,
+    },
+    /// The operating system refused a thread.
+    #[error("could not start a thread for task {task}: {source}\nhint: lower the parallelism")]
+    Thread {
+        /// The task.
+        task: String,
+        /// What the system said.
+        source: Arc<std::io::Error>,
+    },
+    /// A defect of Flott itself.
+    #[error("{operator}: {problem}\nhint: this is a defect of Flott, please report it")]
+    Internal {
+        /// The operator or task.
+        operator: Arc<str>,
+        /// What was found.
+        problem: String,
+    },
+}
+
+/// What is wrong with a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CheckpointProblem {
+    /// State for an operator that the job does not have.
+    #[error(
+        "it holds state of {operator}, which the job does not have\n\
+         hint: resume the query that wrote it, or allow state to be dropped"
+    )]
+    UnknownOperator {
+        /// The operator's fingerprint.
+        operator: String,
+    },
+    /// The store refused.
+    #[error("{0}")]
+    Store(String),
+    /// Bytes that are not what was written.
+    #[error("the state of {operator} is damaged\nhint: resume from an earlier checkpoint")]
+    Damaged {
+        /// The operator.
+        operator: String,
+    },
+}
+
+impl RuntimeError {
+    /// An error of an operator's own kind; the frame fills in the operator's name.
+    pub fn operator(source: impl Error + Send + Sync + 'static) -> Self {
+        Self::Operator { operator: Arc::from(""), source: Arc::new(source) }
+    }
+
+    /// A defect found at `operator`.
+    pub fn internal(operator: impl Into<Arc<str>>, problem: impl Into<String>) -> Self {
+        Self::Internal { operator: operator.into(), problem: problem.into() }
+    }
+
+    /// The operator, source or sink that failed, where it is known.
+    pub fn place(&self) -> Option<&str> {
+        match self {
+            Self::Operator { operator, .. }
+            | Self::Connector { operator, .. }
+            | Self::Internal { operator, .. } => Some(operator).map(|name| &**name),
+            _ => None,
+        }
+        .filter(|name| !name.is_empty())
+    }
+
+    /// Names the operator in an error that has no name yet.
+    pub(crate) fn at(mut self, name: &Arc<str>) -> Self {
+        if let Self::Operator { operator, .. }
+        | Self::Connector { operator, .. }
+        | Self::Internal { operator, .. } = &mut self
+            && operator.is_empty()
+        {
+            *operator = name.clone();
+        }
+        self
+    }
+}
+
+impl From<ArrowError> for RuntimeError {
+    fn from(error: ArrowError) -> Self {
+        Self::Arrow(Arc::new(error))
+    }
+}
+
+impl From<StateError> for RuntimeError {
+    fn from(error: StateError) -> Self {
+        Self::State(Arc::new(error))
+    }
+}
+
+impl From<ConnectorError> for RuntimeError {
+    fn from(source: ConnectorError) -> Self {
+        Self::Connector { operator: Arc::from(""), source }
+    }
+}

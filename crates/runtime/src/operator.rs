@@ -1,0 +1,102 @@
+//! What an operator is.
+
+use flott_state::{StateReader, StateWriter};
+use flott_types::ChangelogBatch;
+
+use crate::Result;
+use crate::context::OperatorContext;
+
+/// An operator: state, and what it does with rows and time.
+///
+/// One task calls it, never two at once. It may block on nothing and sees time only through its
+/// context. Rows must come out as if the operator had been fed row by row, in order per key.
+///
+/// # Watermarks and rows
+///
+/// A watermark may stand between any two rows. What the operator says of itself decides how it
+/// meets them:
+///
+/// | [`handles_marks`](Self::handles_marks) | what happens |
+/// |---|---|
+/// | false (the default) | a batch is cut where a watermark stands: `on_batch`, `on_watermark`, `on_batch`… |
+/// | true | the batch comes whole, [`OperatorContext::marks`] tells where watermarks stand, and `on_watermark` is called with the last of them afterwards |
+///
+/// Where neither the operator nor any after it [needs to know](Self::needs_exact_watermarks) which
+/// rows came before which watermark, batches come whole and `on_watermark` follows them.
+pub trait Operator: Send {
+    /// The kind of operator, for messages: `GroupAggregate`.
+    fn name(&self) -> &str;
+
+    /// Called once, after [`restore`](Self::restore) if there is something to restore and before
+    /// anything else; the place to register timers.
+    fn open(&mut self, _ctx: &mut OperatorContext) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes rows of an input, numbered from 0. There is at least one row.
+    fn on_batch(
+        &mut self,
+        input: usize,
+        batch: ChangelogBatch,
+        ctx: &mut OperatorContext,
+    ) -> Result<()>;
+
+    /// Takes note that event time has reached `watermark` (milliseconds since the epoch) on all
+    /// inputs that are not idle. The default hands it on; an operator that does otherwise calls
+    /// [`OperatorContext::emit_watermark`] itself, after the rows that the watermark released.
+    fn on_watermark(&mut self, watermark: i64, ctx: &mut OperatorContext) -> Result<()> {
+        ctx.emit_watermark(watermark)
+    }
+
+    /// Called when processing time has reached `time`, for which the operator registered a timer.
+    fn on_timer(&mut self, _time: i64, _ctx: &mut OperatorContext) -> Result<()> {
+        Ok(())
+    }
+
+    /// Called when an input has given everything, after its last watermark; not when a job is
+    /// stopped early.
+    fn on_end(&mut self, _input: usize, _ctx: &mut OperatorContext) -> Result<()> {
+        Ok(())
+    }
+
+    /// Called when input pauses, to send on what waits only for the sake of throughput.
+    fn on_pause(&mut self, _ctx: &mut OperatorContext) -> Result<()> {
+        Ok(())
+    }
+
+    /// Called before a checkpoint, while rows may still be emitted that belong to it. The place to
+    /// finish a mini-batch.
+    fn before_snapshot(&mut self, _ctx: &mut OperatorContext) -> Result<()> {
+        Ok(())
+    }
+
+    /// Writes everything that [`restore`](Self::restore) needs.
+    fn snapshot(&mut self, _state: &mut StateWriter) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes up state that was written before: its own, or after a change of parallelism that of
+    /// all tasks, of which the reader gives the key groups of this one.
+    fn restore(&mut self, _state: &StateReader<'_>, _ctx: &OperatorContext) -> Result<()> {
+        Ok(())
+    }
+
+    /// The bytes of state it holds; called often, so it must be a stored number. They are shown
+    /// and charged to the job's memory budget by the caller.
+    fn state_bytes(&self) -> usize {
+        0
+    }
+
+    /// Whether it takes whole batches and reads the watermarks inside them from
+    /// [`OperatorContext::marks`]. Operators that map rows to rows say true and emit with
+    /// [`OperatorContext::emit_marked`].
+    fn handles_marks(&self) -> bool {
+        false
+    }
+
+    /// Whether its result depends on which rows came before which watermark. Operators without
+    /// event time say false.
+    fn needs_exact_watermarks(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,182 @@
+//! A bench for one operator: feed it, move its clock, look at what comes out.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flott_types::ChangelogBatch;
+
+use crate::Result;
+use crate::chain::Link;
+use crate::check::{OutputCheck, OutputContract};
+use crate::checkpoint::{Barrier, Checkpoint, CheckpointKind, OperatorStates, TaskSnapshot};
+use crate::clock::VirtualClock;
+use crate::context::TaskInfo;
+use crate::element::{EndOfInput, MarkedBatch, StreamElement};
+use crate::marks::Marks;
+use crate::metrics::{OperatorCounts, OperatorMetrics};
+use crate::operator::Operator;
+use crate::outputs::{Output, Outputs};
+use crate::stage::Stage;
+
+/// Runs one operator as a task would, in virtual time that starts at 0.
+pub struct OperatorHarness {
+    link: Link,
+    clock: Arc<VirtualClock>,
+    metrics: Arc<OperatorMetrics>,
+    recorded: Recorded,
+}
+
+type Recorded = Arc<Mutex<Vec<StreamElement>>>;
+
+impl OperatorHarness {
+    /// Opens an operator of `inputs` inputs. With a contract its output is checked as in debug
+    /// builds of jobs.
+    pub fn new(
+        operator: impl Operator + 'static,
+        inputs: usize,
+        contract: Option<OutputContract>,
+    ) -> Result<Self> {
+        Self::resumed(operator, inputs, contract, None)
+    }
+
+    /// Opens an operator that goes on from what [`snapshot`](Self::snapshot) gave.
+    pub fn resumed(
+        operator: impl Operator + 'static,
+        inputs: usize,
+        contract: Option<OutputContract>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Self> {
+        let clock = Arc::new(VirtualClock::new(0));
+        let info = TaskInfo::single(operator.name(), clock.clone());
+        let metrics = Arc::new(OperatorMetrics::default());
+        let recorded = Recorded::default();
+        let check = contract
+            .map(|contract| OutputCheck::new(info.name.clone(), contract, false, Arc::default()))
+            .transpose()?;
+        let recorder = Output { stage: Box::new(Recorder(recorded.clone())), input: 0 };
+        let outputs = Outputs::new(vec![recorder], check);
+        let uid: Arc<str> = "operator".into();
+        let mut link = Link::new(uid, Box::new(operator), inputs, outputs, info, metrics.clone());
+        link.open(checkpoint)?;
+        Ok(Self { link, clock, metrics, recorded })
+    }
+
+    /// Feeds rows.
+    pub fn batch(&mut self, input: usize, batch: ChangelogBatch) -> Result<()> {
+        self.marked(input, batch, Marks::NONE)
+    }
+
+    /// Feeds rows with watermarks between them.
+    pub fn marked(&mut self, input: usize, batch: ChangelogBatch, marks: Marks) -> Result<()> {
+        self.link.batch(input, MarkedBatch { batch, marks })
+    }
+
+    /// Feeds a watermark, in milliseconds since the epoch.
+    pub fn watermark(&mut self, input: usize, watermark: i64) -> Result<()> {
+        self.link.watermark(input, watermark)
+    }
+
+    /// Makes an input idle or active.
+    pub fn idle(&mut self, input: usize, idle: bool) -> Result<()> {
+        self.link.idle(input, idle)
+    }
+
+    /// Moves processing time on by `millis` and fires the timers that are due.
+    pub fn advance_clock(&mut self, millis: i64) -> Result<()> {
+        self.clock.advance(millis);
+        self.link.tick(crate::Clock::now(&*self.clock))
+    }
+
+    /// Ends an input after its final watermark.
+    pub fn end(&mut self, input: usize) -> Result<()> {
+        self.link.watermark(input, i64::MAX)?;
+        self.link.end(input, EndOfInput::Drained)
+    }
+
+    /// The state now, as a checkpoint would keep it.
+    pub fn snapshot(&mut self) -> Result<Checkpoint> {
+        let mut snapshot = TaskSnapshot::default();
+        let barrier = Barrier { checkpoint: 1, kind: CheckpointKind::Checkpoint };
+        self.link.barrier(&barrier, &mut snapshot)?;
+        let states = snapshot.operators.into_iter();
+        let operators: BTreeMap<_, _> = states
+            .map(|(uid, state)| (uid, OperatorStates { parallelism: 1, tasks: vec![state] }))
+            .collect();
+        Ok(Checkpoint { id: 1, operators, ..Checkpoint::default() })
+    }
+
+    /// What came out since the last call, barriers left out.
+    pub fn take(&mut self) -> Vec<StreamElement> {
+        std::mem::take(&mut *self.recorded.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The batches that came out since the last call; watermarks and the like are dropped.
+    pub fn take_batches(&mut self) -> Vec<ChangelogBatch> {
+        let rows = |element| match element {
+            StreamElement::Batch(rows) => Some(rows.batch),
+            _ => None,
+        };
+        self.take().into_iter().filter_map(rows).collect()
+    }
+
+    /// The operator's counters.
+    pub fn counts(&self) -> OperatorCounts {
+        self.metrics.counts()
+    }
+}
+
+/// A stage that keeps what it is given.
+struct Recorder(Recorded);
+
+impl Recorder {
+    fn keep(&self, element: StreamElement) -> Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(element);
+        Ok(())
+    }
+}
+
+impl Stage for Recorder {
+    fn exact(&self) -> bool {
+        false
+    }
+
+    fn open(&mut self, _restored: Option<&Checkpoint>) -> Result<()> {
+        Ok(())
+    }
+
+    fn batch(&mut self, _input: usize, rows: MarkedBatch) -> Result<()> {
+        self.keep(StreamElement::Batch(rows))
+    }
+
+    fn watermark(&mut self, _input: usize, watermark: i64) -> Result<()> {
+        self.keep(StreamElement::Watermark(watermark))
+    }
+
+    fn idle(&mut self, _input: usize, idle: bool) -> Result<()> {
+        self.keep(if idle { StreamElement::Idle } else { StreamElement::Active })
+    }
+
+    fn barrier(&mut self, _barrier: &Barrier, _snapshot: &mut TaskSnapshot) -> Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self, _input: usize, how: EndOfInput) -> Result<()> {
+        self.keep(StreamElement::End(how))
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<i64> {
+        None
+    }
+
+    fn tick(&mut self, _now: i64) -> Result<()> {
+        Ok(())
+    }
+
+    fn has_room(&self) -> bool {
+        true
+    }
+}
