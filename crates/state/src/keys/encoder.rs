@@ -70,7 +70,9 @@ impl KeyEncoder {
     pub fn encode(&self, columns: &[ArrayRef], rows: usize) -> Result<KeyBatch> {
         let nulls = columns
             .iter()
-            .fold(None, |nulls, column| NullBuffer::union(nulls.as_ref(), column.nulls()))
+            .fold(None, |nulls, column| {
+                NullBuffer::union(nulls.as_ref(), column.logical_nulls().as_ref())
+            })
             .filter(|nulls| nulls.null_count() > 0);
         let (mut hashes, keys): (Vec<_>, _) = match (&self.layout, columns) {
             (KeyLayout::Unit, []) => (vec![NULL_HASH; rows], Keys::Unit),

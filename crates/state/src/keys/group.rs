@@ -11,7 +11,7 @@ pub const DEFAULT_MAX_PARALLELISM: u16 = 128;
 /// group over a hash table.
 #[inline]
 pub fn key_group(hash: u64, max_parallelism: u16) -> u16 {
-    ((hash >> 48) as u32 * u32::from(max_parallelism) >> 16) as u16
+    (((hash >> 48) as u32 * u32::from(max_parallelism)) >> 16) as u16
 }
 
 /// The task that owns a key group: Flink's `computeOperatorIndexForKeyGroup`.

@@ -82,7 +82,7 @@ impl<'a> StateDecoder<'a> {
     }
 
     /// A length or count. Each of what it counts takes at least one byte, so more than remain are refused.
-    pub fn len(&mut self) -> Result<usize> {
+    pub fn count(&mut self) -> Result<usize> {
         let len = self.u64()?;
         match usize::try_from(len) {
             Ok(len) if len <= self.remaining() => Ok(len),
@@ -118,7 +118,7 @@ impl<'a> StateDecoder<'a> {
 
     /// A length and as many bytes.
     pub fn bytes(&mut self) -> Result<&'a [u8]> {
-        let len = self.len()?;
+        let len = self.count()?;
         self.take(len)
     }
 
@@ -135,7 +135,7 @@ impl<'a> StateDecoder<'a> {
 
     /// A count and as many items.
     pub fn list<T>(&mut self, mut read: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
-        let count = self.len()?;
+        let count = self.count()?;
         (0..count).map(|_| read(self)).collect()
     }
 

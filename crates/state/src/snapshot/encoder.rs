@@ -69,7 +69,7 @@ impl StateEncoder {
     }
 
     /// [`Self::u64`] of a length or count.
-    pub fn len(&mut self, value: usize) {
+    pub fn count(&mut self, value: usize) {
         self.u64(value as u64);
     }
 
@@ -95,7 +95,7 @@ impl StateEncoder {
 
     /// A length and as many bytes.
     pub fn bytes(&mut self, value: &[u8]) {
-        self.len(value.len());
+        self.count(value.len());
         self.bytes.extend_from_slice(value);
     }
 
@@ -118,7 +118,7 @@ impl StateEncoder {
         items: impl ExactSizeIterator<Item = T>,
         mut write: impl FnMut(&mut Self, T),
     ) {
-        self.len(items.len());
+        self.count(items.len());
         items.for_each(|item| write(self, item));
     }
 
@@ -180,7 +180,7 @@ impl StateEncoder {
     /// Fails when the columns are of other types.
     pub fn columns(&mut self, codec: &RowCodec, columns: &[ArrayRef], rows: usize) -> Result<()> {
         let encoded = codec.encode(columns, rows)?;
-        self.len(encoded.len());
+        self.count(encoded.len());
         encoded.iter().for_each(|row| self.bytes(row));
         Ok(())
     }

@@ -226,7 +226,7 @@ impl<'a> KeyedEntries<'a> {
                 if block.entries > 0 {
                     block.entries -= 1;
                     let key = input.bytes()?;
-                    let len = input.len()?;
+                    let len = input.count()?;
                     let offset = input.offset();
                     let value = StateDecoder::at(block.section, offset, input.take(len)?);
                     let (version, key_group) = (block.version, block.key_group);
