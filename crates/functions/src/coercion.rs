@@ -67,3 +67,8 @@ fn common_numeric(left: &TypeRoot, right: &TypeRoot) -> Option<TypeRoot> {
     let precision = ((p1 - s1).max(p2 - s2) + scale).min(38);
     Some(Decimal { precision, scale: scale.min(precision) })
 }
+
+/// temp
+pub fn implicit_cast_allowed(from: &DataType, to: &DataType) -> bool {
+    from.root == TypeRoot::Null || common_root(&from.root, &to.root).is_some()
+}

@@ -1,1 +1,48 @@
-//! flott-plan
+//! Planning: syntax is bound to a typed [`logical`] plan, [`rules`] rewrite it, [`traits`] are derived, and
+//! a [`physical`] plan comes out that the runtime translates into operators.
+//!
+//! This crate opens no file and runs nothing but constant expressions.
+
+pub mod bind;
+mod config;
+mod error;
+pub mod explain;
+pub mod logical;
+mod lower;
+pub mod physical;
+pub mod rules;
+pub mod traits;
+
+use flott_catalog::CatalogReader;
+use flott_functions::SessionSettings;
+use flott_sql::ast::{Insert, Query};
+
+pub use config::{LengthEnforcer, MiniBatch, NotNullEnforcer, PlannerConfig};
+pub use error::{PlanError, Result};
+
+use bind::Binder;
+use physical::PhysicalPlan;
+
+/// Plans a query whose rows are handed to whoever runs it.
+pub fn plan_query(
+    query: &Query,
+    catalog: &dyn CatalogReader,
+    settings: &SessionSettings,
+    config: &PlannerConfig,
+) -> Result<PhysicalPlan> {
+    let root = Binder::new(catalog, settings, config).bind_collect(query)?;
+    lower::lower(&rules::optimize(vec![root], settings)?, settings, config)
+}
+
+/// Plans some INSERTs as one job; what they read in common is read once.
+pub fn plan_inserts(
+    inserts: &[Insert],
+    catalog: &dyn CatalogReader,
+    settings: &SessionSettings,
+    config: &PlannerConfig,
+) -> Result<PhysicalPlan> {
+    let mut binder = Binder::new(catalog, settings, config);
+    let roots =
+        inserts.iter().map(|insert| binder.bind_insert(insert)).collect::<Result<Vec<_>>>()?;
+    lower::lower(&rules::optimize(roots, settings)?, settings, config)
+}

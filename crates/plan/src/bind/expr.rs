@@ -1,0 +1,358 @@
+//! Expressions.
+
+use flott_functions::{CastMode, Expr, SignatureError, coercion};
+use flott_sql::ast::{
+    self, BinaryOp, ExprKind, IsTest, LikeKind, LogicalOp, QuantifiedTarget, Quantifier,
+    RoundDirection, TrimSide, UnaryOp,
+};
+use flott_types::{DataType, Family, TypeRoot, Value};
+
+use super::literal::bind_literal;
+use super::scope::field_access;
+use super::types::{interval_root, resolve_type};
+use super::{Binder, Scope, symbol};
+use crate::bind::aggregate::AggregateContext;
+use crate::{PlanError, Result};
+
+/// What an expression is bound in.
+pub struct Context<'s> {
+    /// The columns it sees.
+    pub scope: &'s Scope,
+    /// Where aggregates are collected; `None` where they are not allowed.
+    pub aggregates: Option<&'s mut AggregateContext>,
+}
+
+impl<'s> Context<'s> {
+    /// A context without aggregates.
+    pub fn new(scope: &'s Scope) -> Self {
+        Self { scope, aggregates: None }
+    }
+}
+
+impl Binder<'_> {
+    /// Binds an expression.
+    pub fn bind_expr(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Expr> {
+        self.bind_kind(expr, context).map_err(|error| error.at(expr.span))
+    }
+
+    fn bind_all(&mut self, exprs: &[ast::Expr], context: &mut Context) -> Result<Vec<Expr>> {
+        exprs.iter().map(|expr| self.bind_expr(expr, context)).collect()
+    }
+
+    fn bind_kind(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Expr> {
+        match &expr.kind {
+            ExprKind::Literal(literal) => bind_literal(literal, expr.span),
+            ExprKind::Identifier(name) => context.scope.resolve(name),
+            ExprKind::Star | ExprKind::QualifiedStar(_) => {
+                Err(PlanError::new("Unknown identifier '*'")
+                    .hint("a star stands alone in the SELECT list, or in COUNT(*)"))
+            }
+            ExprKind::Unary { op, operand } => {
+                let operand = self.bind_expr(operand, context)?;
+                match op {
+                    UnaryOp::Plus => require_family(operand, Family::Numeric, "+"),
+                    UnaryOp::Minus => builtin("NEGATE", vec![operand]),
+                    UnaryOp::Not => builtin("NOT", vec![operand]),
+                }
+            }
+            ExprKind::Binary { left, op: BinaryOp::Overlaps, right } => {
+                let mut args = self.period(left, context)?;
+                args.extend(self.period(right, context)?);
+                builtin("OVERLAPS", args)
+            }
+            ExprKind::Binary { left, op, right } => {
+                let args = vec![self.bind_expr(left, context)?, self.bind_expr(right, context)?];
+                builtin(op.symbol(), args)
+            }
+            ExprKind::Logical { op, operands } => {
+                let operands = operands
+                    .iter()
+                    .map(|operand| self.bind_condition(operand, context))
+                    .collect::<Result<Vec<_>>>()?;
+                Ok(match op {
+                    LogicalOp::And => Expr::And(operands),
+                    LogicalOp::Or => Expr::Or(operands),
+                })
+            }
+            ExprKind::Is { operand, test, negated } => {
+                let operand = self.bind_expr(operand, context)?;
+                let name = match test {
+                    IsTest::Null => "NULL",
+                    IsTest::True => "TRUE",
+                    IsTest::False => "FALSE",
+                    IsTest::Unknown => "UNKNOWN",
+                    IsTest::JsonValue => "JSON VALUE",
+                    IsTest::JsonObject => "JSON OBJECT",
+                    IsTest::JsonArray => "JSON ARRAY",
+                    IsTest::JsonScalar => "JSON SCALAR",
+                };
+                let not = if *negated { "NOT " } else { "" };
+                builtin(&format!("IS {not}{name}"), vec![operand])
+            }
+            ExprKind::IsDistinctFrom { left, right, negated } => {
+                let args = vec![self.bind_expr(left, context)?, self.bind_expr(right, context)?];
+                let not = if *negated { "NOT " } else { "" };
+                builtin(&format!("IS {not}DISTINCT FROM"), args)
+            }
+            ExprKind::Between { operand, low, high, symmetric, negated } => {
+                let args = vec![
+                    self.bind_expr(operand, context)?,
+                    self.bind_expr(low, context)?,
+                    self.bind_expr(high, context)?,
+                ];
+                let name = if *symmetric { "BETWEEN SYMMETRIC" } else { "BETWEEN" };
+                negate_if(*negated, builtin(name, args)?)
+            }
+            ExprKind::Like { kind, operand, pattern, escape, negated } => {
+                let mut args =
+                    vec![self.bind_expr(operand, context)?, self.bind_expr(pattern, context)?];
+                if let Some(escape) = escape {
+                    args.push(self.bind_expr(escape, context)?);
+                }
+                let name = match kind {
+                    LikeKind::Like => "LIKE",
+                    LikeKind::SimilarTo => "SIMILAR TO",
+                };
+                negate_if(*negated, builtin(name, args)?)
+            }
+            ExprKind::InList { operand, list, negated } => {
+                let mut args = vec![self.bind_expr(operand, context)?];
+                args.extend(self.bind_all(list, context)?);
+                negate_if(*negated, builtin("IN", args)?)
+            }
+            ExprKind::Case { operand, branches, otherwise } => {
+                self.bind_case(operand.as_deref(), branches, otherwise.as_deref(), context)
+            }
+            ExprKind::Cast { operand, target, is_try } => {
+                let input = self.bind_expr(operand, context)?;
+                let target = resolve_type(target)?;
+                cast(input, target, *is_try)
+            }
+            ExprKind::Function(call) => self.bind_call(call, context),
+            ExprKind::Extract { unit, operand } => {
+                let operand = self.bind_expr(operand, context)?;
+                with_symbols("EXTRACT", vec![operand], &[unit.name()])
+            }
+            ExprKind::RoundTo { direction, operand, unit } => {
+                let operand = self.bind_expr(operand, context)?;
+                let name = match direction {
+                    RoundDirection::Floor => "FLOOR",
+                    RoundDirection::Ceil => "CEIL",
+                };
+                with_symbols(name, vec![operand], &[unit.name()])
+            }
+            ExprKind::TimestampAdd { unit, count, operand } => {
+                let args = vec![self.bind_expr(count, context)?, self.bind_expr(operand, context)?];
+                with_symbols("TIMESTAMPADD", args, &[unit.name()])
+            }
+            ExprKind::TimestampDiff { unit, start, end } => {
+                let args = vec![self.bind_expr(start, context)?, self.bind_expr(end, context)?];
+                with_symbols("TIMESTAMPDIFF", args, &[unit.name()])
+            }
+            ExprKind::Trim { side, characters, operand } => {
+                let args =
+                    vec![self.bind_expr(characters, context)?, self.bind_expr(operand, context)?];
+                let side = match side {
+                    TrimSide::Both => "BOTH",
+                    TrimSide::Leading => "LEADING",
+                    TrimSide::Trailing => "TRAILING",
+                };
+                with_symbols("TRIM", args, &[side])
+            }
+            ExprKind::Json(json) => self.bind_json(json, context),
+            ExprKind::Row { fields, .. } => builtin("ROW", self.bind_all(fields, context)?),
+            ExprKind::Array(items) => builtin("ARRAY", self.bind_all(items, context)?),
+            ExprKind::Map(items) => builtin("MAP", self.bind_all(items, context)?),
+            ExprKind::Multiset(items) => builtin("MULTISET", self.bind_all(items, context)?),
+            ExprKind::Element { operand, index } => {
+                let args = vec![self.bind_expr(operand, context)?, self.bind_expr(index, context)?];
+                builtin("ITEM", args)
+            }
+            ExprKind::Field { operand, name } => {
+                field_access(self.bind_expr(operand, context)?, &name.value)
+            }
+            ExprKind::IntervalOf { operand, qualifier } => {
+                let amount = self.bind_expr(operand, context)?;
+                let unit = interval_unit(qualifier.start, interval_root(qualifier));
+                builtin("*", vec![amount, unit])
+            }
+            ExprKind::Difference { left, right, qualifier } => {
+                let args = vec![self.bind_expr(left, context)?, self.bind_expr(right, context)?];
+                let unit = qualifier.end.unwrap_or(qualifier.start);
+                let count = with_symbols(
+                    "TIMESTAMPDIFF",
+                    vec![args[1].clone(), args[0].clone()],
+                    &[unit.name()],
+                )?;
+                let one = interval_unit(unit, interval_root(qualifier));
+                builtin("*", vec![count, one])
+            }
+            ExprKind::Quantified { operand, op, quantifier, target } => match target {
+                QuantifiedTarget::List(list) => {
+                    let operand = self.bind_expr(operand, context)?;
+                    let tests = self
+                        .bind_all(list, context)?
+                        .into_iter()
+                        .map(|item| builtin(op.symbol(), vec![operand.clone(), item]))
+                        .collect::<Result<Vec<_>>>()?;
+                    Ok(match quantifier {
+                        Quantifier::Any => Expr::Or(tests),
+                        Quantifier::All => Expr::And(tests),
+                    })
+                }
+                QuantifiedTarget::Query(_) => Err(subquery_here()),
+            },
+            ExprKind::InQuery { .. }
+            | ExprKind::Exists(_)
+            | ExprKind::Subquery(_)
+            | ExprKind::ArrayQuery(_)
+            | ExprKind::MapQuery(_)
+            | ExprKind::MultisetQuery(_) => Err(subquery_here()),
+            ExprKind::Descriptor(_) => {
+                Err(PlanError::new("DESCRIPTOR is only an argument of table functions"))
+            }
+        }
+    }
+
+    /// Binds an expression that must be a condition.
+    pub fn bind_condition(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Expr> {
+        let bound = self.bind_expr(expr, context)?;
+        match bound.data_type().family() {
+            Family::Boolean => Ok(bound),
+            Family::Null => Ok(Expr::null(DataType::boolean())),
+            _ => Err(PlanError::new(format!(
+                "a condition of type {} where a BOOLEAN is needed",
+                bound.data_type().summary()
+            ))
+            .at(expr.span)
+            .hint("compare it with something")),
+        }
+    }
+
+    fn bind_case(
+        &mut self,
+        operand: Option<&ast::Expr>,
+        branches: &[ast::CaseBranch],
+        otherwise: Option<&ast::Expr>,
+        context: &mut Context,
+    ) -> Result<Expr> {
+        let operand = operand.map(|operand| self.bind_expr(operand, context)).transpose()?;
+        let mut bound = Vec::new();
+        for branch in branches {
+            let mut tests = Vec::new();
+            for condition in &branch.conditions {
+                tests.push(match &operand {
+                    None => self.bind_condition(condition, context)?,
+                    Some(operand) => {
+                        let value = self.bind_expr(condition, context)?;
+                        builtin("=", vec![operand.clone(), value])?
+                    }
+                });
+            }
+            let condition = if tests.len() == 1 { tests.remove(0) } else { Expr::Or(tests) };
+            bound.push((condition, self.bind_expr(&branch.result, context)?));
+        }
+        let otherwise = match otherwise {
+            Some(otherwise) => self.bind_expr(otherwise, context)?,
+            None => Expr::null(DataType::null()),
+        };
+        case(bound, otherwise)
+    }
+
+    fn period(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Vec<Expr>> {
+        match &expr.kind {
+            ExprKind::Row { fields, .. } if fields.len() == 2 => self.bind_all(fields, context),
+            _ => Err(PlanError::new("OVERLAPS compares two periods")
+                .at(expr.span)
+                .hint("write (start, end) OVERLAPS (start, end)")),
+        }
+    }
+}
+
+/// A CASE whose results are brought to their common type.
+pub fn case(branches: Vec<(Expr, Expr)>, otherwise: Expr) -> Result<Expr> {
+    let types: Vec<DataType> = branches
+        .iter()
+        .map(|(_, result)| result.data_type())
+        .chain([otherwise.data_type()])
+        .collect();
+    let data_type = coercion::common_type(&types)
+        .ok_or_else(|| PlanError::from(SignatureError::NoCommonType { types: types.clone() }))?;
+    Ok(Expr::Case {
+        branches: branches
+            .into_iter()
+            .map(|(condition, result)| Ok((condition, result.cast_to(&data_type)?)))
+            .collect::<Result<_>>()?,
+        otherwise: Box::new(otherwise.cast_to(&data_type)?),
+        data_type,
+    })
+}
+
+/// A call of a built-in.
+pub fn builtin(name: &str, args: Vec<Expr>) -> Result<Expr> {
+    Ok(Expr::builtin(name, args)?)
+}
+
+/// A call of a built-in with words of special syntax.
+pub fn with_symbols(name: &str, args: Vec<Expr>, symbols: &[&str]) -> Result<Expr> {
+    let function = flott_functions::scalar_function(name)
+        .ok_or_else(|| PlanError::new(format!("no built-in function {name}")))?;
+    let symbols = symbols.iter().map(|text| symbol(text)).collect();
+    Ok(Expr::call(function, args, symbols, None)?)
+}
+
+/// A written CAST: kept even where the types agree but for nullability.
+fn cast(input: Expr, target: DataType, lenient: bool) -> Result<Expr> {
+    let from = input.data_type();
+    if from.root == TypeRoot::Null {
+        return Ok(Expr::null(target));
+    }
+    flott_functions::cast::check(&from, &target)?;
+    let mode = if lenient { CastMode::Try } else { CastMode::Strict };
+    let nullable = from.nullable || lenient;
+    if from.root == target.root && !lenient {
+        return Ok(input);
+    }
+    Ok(Expr::Cast { input: Box::new(input), mode, data_type: target.with_nullable(nullable) })
+}
+
+fn negate_if(negated: bool, expr: Expr) -> Result<Expr> {
+    if negated { builtin("NOT", vec![expr]) } else { Ok(expr) }
+}
+
+fn require_family(expr: Expr, family: Family, operator: &str) -> Result<Expr> {
+    let found = expr.data_type();
+    if matches!(found.family(), f if f == family || f == Family::Interval) {
+        return Ok(expr);
+    }
+    Err(PlanError::new(format!("cannot apply '{operator}' to a value of type {}", found.summary())))
+}
+
+fn subquery_here() -> PlanError {
+    PlanError::new("a sub-query cannot stand here")
+        .hint("join the tables instead, or aggregate in a sub-query in FROM")
+}
+
+/// The interval of one unit.
+fn interval_unit(unit: ast::TimeUnit, root: TypeRoot) -> Expr {
+    let value = match root {
+        TypeRoot::IntervalYearMonth => Value::Months(unit_size(unit) as i32),
+        _ => Value::Millis(unit_size(unit)),
+    };
+    Expr::literal(value, root.not_null())
+}
+
+/// Months or milliseconds of one unit.
+fn unit_size(unit: ast::TimeUnit) -> i64 {
+    use ast::TimeUnit::*;
+    match unit {
+        Year => 12,
+        Quarter => 3,
+        Week => 7 * 86_400_000,
+        Day => 86_400_000,
+        Hour => 3_600_000,
+        Minute => 60_000,
+        Second => 1_000,
+        _ => 1,
+    }
+}

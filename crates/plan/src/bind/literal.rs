@@ -1,0 +1,305 @@
+//! Literals to constants with Flink's types.
+
+use flott_functions::Expr;
+use flott_sql::ast::{IntervalLiteral, IntervalQualifier, Literal, NumberKind, Span, TimeUnit};
+use flott_types::text::days_from_civil;
+use flott_types::{DataType, TypeRoot, Value};
+
+use super::types::interval_root;
+use crate::{PlanError, Result};
+
+const NANOS_PER_SECOND: i128 = 1_000_000_000;
+
+/// The constant that a literal stands for.
+pub fn bind_literal(literal: &Literal, span: Span) -> Result<Expr> {
+    match literal {
+        Literal::Number { text, kind } => number(text, *kind, span),
+        Literal::String(text) => Ok(Expr::string(text)),
+        Literal::Binary(bytes) => Ok(Expr::literal(
+            Value::Bytes(bytes.as_slice().into()),
+            TypeRoot::Binary(bytes.len() as u32).not_null(),
+        )),
+        Literal::Boolean(value) => Ok(Expr::boolean(*value)),
+        Literal::Unknown => Ok(Expr::null(DataType::boolean())),
+        Literal::Null => Ok(Expr::null(DataType::null())),
+        Literal::Date(text) => {
+            let days = parse_date(text).ok_or_else(|| illegal("DATE", text, "yyyy-MM-dd", span))?;
+            Ok(Expr::literal(Value::Date(days), TypeRoot::Date.not_null()))
+        }
+        Literal::Time(text) => {
+            let (nanos, digits) =
+                parse_clock(text).ok_or_else(|| illegal("TIME", text, "HH:mm:ss", span))?;
+            Ok(Expr::literal(
+                Value::Time((nanos / 1_000_000) as i32),
+                TypeRoot::Time(digits.min(3)).not_null(),
+            ))
+        }
+        Literal::Timestamp(text) | Literal::TimestampLtz(text) => {
+            let (nanos, digits) = parse_timestamp(text)
+                .ok_or_else(|| illegal("TIMESTAMP", text, "yyyy-MM-dd HH:mm:ss", span))?;
+            Ok(Expr::literal(Value::Timestamp(nanos), TypeRoot::Timestamp(digits).not_null()))
+        }
+        Literal::Interval(interval) => bind_interval(interval, span),
+    }
+}
+
+fn illegal(what: &str, text: &str, form: &str, span: Span) -> PlanError {
+    PlanError::new(format!("Illegal {what} literal '{text}': not in format '{form}'")).at(span)
+}
+
+fn number(text: &str, kind: NumberKind, span: Span) -> Result<Expr> {
+    let too_long = || {
+        PlanError::new(format!("Numeric literal '{text}' out of range"))
+            .at(span)
+            .hint("exact numbers have up to 38 digits")
+    };
+    match kind {
+        NumberKind::Approximate => {
+            let value: f64 = text.parse().map_err(|_| too_long())?;
+            if value.is_infinite() {
+                return Err(too_long());
+            }
+            Ok(Expr::literal(Value::Double(value), TypeRoot::Double.not_null()))
+        }
+        NumberKind::Integer => match text.parse::<i64>() {
+            Ok(value) if i32::try_from(value).is_ok() => {
+                Ok(Expr::literal(Value::Int(value), TypeRoot::Int.not_null()))
+            }
+            Ok(value) => Ok(Expr::literal(Value::Int(value), TypeRoot::BigInt.not_null())),
+            Err(_) => decimal(text, "", too_long),
+        },
+        NumberKind::Decimal => {
+            let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+            decimal(whole, fraction, too_long)
+        }
+    }
+}
+
+fn decimal(whole: &str, fraction: &str, too_long: impl Fn() -> PlanError) -> Result<Expr> {
+    let scale = fraction.len();
+    let digits = format!("{whole}{fraction}").trim_start_matches('0').len().max(1);
+    // Calcite's rule: a number below one counts the zero before its point.
+    let precision = if scale >= digits { scale + 1 } else { digits };
+    if precision > 38 {
+        return Err(too_long());
+    }
+    let value: i128 = format!("0{whole}{fraction}").parse().map_err(|_| too_long())?;
+    let root = TypeRoot::Decimal { precision: precision as u8, scale: scale as u8 };
+    Ok(Expr::literal(Value::Decimal(value), root.not_null()))
+}
+
+fn bind_interval(interval: &IntervalLiteral, span: Span) -> Result<Expr> {
+    let amount = parse_interval(&interval.text, &interval.qualifier).ok_or_else(|| {
+        PlanError::new(format!(
+            "Illegal interval literal format '{}' for INTERVAL {}{}",
+            interval.text,
+            interval.qualifier.start,
+            interval.qualifier.end.map(|end| format!(" TO {end}")).unwrap_or_default(),
+        ))
+        .at(span)
+    })?;
+    let amount = if interval.negative { -amount } else { amount };
+    let overflow = || PlanError::new("interval literal out of range").at(span);
+    Ok(match interval_root(&interval.qualifier) {
+        root @ TypeRoot::IntervalYearMonth => Expr::literal(
+            Value::Months(i32::try_from(amount).map_err(|_| overflow())?),
+            root.not_null(),
+        ),
+        root => Expr::literal(
+            Value::Millis(i64::try_from(amount).map_err(|_| overflow())?),
+            root.not_null(),
+        ),
+    })
+}
+
+/// Months or milliseconds of an interval's text.
+fn parse_interval(text: &str, qualifier: &IntervalQualifier) -> Option<i128> {
+    let text = text.trim();
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let start_digits = qualifier.start_precision.unwrap_or(2) as usize;
+    let field = |digits: &str, most: Option<i128>| -> Option<i128> {
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let value: i128 = digits.parse().ok()?;
+        most.is_none_or(|most| value <= most).then_some(value)
+    };
+    let first = |digits: &str| -> Option<i128> {
+        let value = field(digits, None)?;
+        (value < 10i128.pow(start_digits.min(30) as u32)).then_some(value)
+    };
+    let amount = match (qualifier.start, qualifier.end) {
+        (TimeUnit::Year, None) => first(text)? * 12,
+        (TimeUnit::Quarter, None) => first(text)? * 3,
+        (TimeUnit::Month, None) => first(text)?,
+        (TimeUnit::Year, Some(TimeUnit::Month)) => {
+            let (years, months) = text.split_once('-')?;
+            first(years)? * 12 + field(months, Some(11))?
+        }
+        (TimeUnit::Week, None) => first(text)? * 7 * 86_400_000,
+        (start, end) => {
+            let end = end.unwrap_or(start);
+            let fraction_digits = qualifier.fraction_precision.unwrap_or(6) as usize;
+            day_time(text, start, end, fraction_digits, &first, &field)?
+        }
+    };
+    Some(sign * amount)
+}
+
+fn day_time(
+    text: &str,
+    start: TimeUnit,
+    end: TimeUnit,
+    fraction_digits: usize,
+    first: &dyn Fn(&str) -> Option<i128>,
+    field: &dyn Fn(&str, Option<i128>) -> Option<i128>,
+) -> Option<i128> {
+    const UNITS: [(TimeUnit, i128, i128); 4] = [
+        (TimeUnit::Day, 86_400_000, i128::MAX),
+        (TimeUnit::Hour, 3_600_000, 23),
+        (TimeUnit::Minute, 60_000, 59),
+        (TimeUnit::Second, 1_000, 59),
+    ];
+    let from = UNITS.iter().position(|(unit, ..)| *unit == start)?;
+    let to = UNITS.iter().position(|(unit, ..)| *unit == end)?;
+    let (main, fraction) = match text.split_once('.') {
+        Some((main, fraction)) if end == TimeUnit::Second => (main, Some(fraction)),
+        Some(_) => return None,
+        None => (text, None),
+    };
+    let mut rest = main;
+    let mut total = 0;
+    for (i, (unit, millis, most)) in UNITS.iter().enumerate().take(to + 1).skip(from) {
+        let part = if i == to {
+            std::mem::take(&mut rest)
+        } else {
+            let separator = if *unit == TimeUnit::Day { ' ' } else { ':' };
+            let (part, tail) = rest.split_once(separator)?;
+            rest = tail;
+            part
+        };
+        total += millis * if i == from { first(part)? } else { field(part, Some(*most))? };
+    }
+    if let Some(fraction) = fraction {
+        if fraction.is_empty()
+            || fraction.len() > fraction_digits.max(1)
+            || !fraction.bytes().all(|b| b.is_ascii_digit())
+        {
+            return None;
+        }
+        let millis: i128 = format!("{fraction:0<3}")[..3].parse().ok()?;
+        total += millis;
+    }
+    Some(total)
+}
+
+fn parse_date(text: &str) -> Option<i32> {
+    let mut parts = text.trim().splitn(3, '-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let digits = |part: &str, most: usize| {
+        (!part.is_empty() && part.len() <= most && part.bytes().all(|b| b.is_ascii_digit()))
+            .then(|| part.parse::<u32>().ok())
+            .flatten()
+    };
+    if year.len() != 4 {
+        return None;
+    }
+    let (year, month, day) = (digits(year, 4)?, digits(month, 2)?, digits(day, 2)?);
+    if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
+        return None;
+    }
+    i32::try_from(days_from_civil(year as i32, month, day)).ok()
+}
+
+fn days_in_month(year: u32, month: u32) -> u32 {
+    match month {
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Nanoseconds of the day and the number of fraction digits.
+fn parse_clock(text: &str) -> Option<(i128, u8)> {
+    let (main, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let mut seconds = 0;
+    let mut count = 0;
+    for (part, most) in main.split(':').zip([23, 59, 59]) {
+        if part.is_empty() || part.len() > 2 || !part.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let value: i128 = part.parse().ok()?;
+        if value > most {
+            return None;
+        }
+        seconds = seconds * 60 + value;
+        count += 1;
+    }
+    if count != 3 || main.split(':').count() != 3 || fraction.len() > 9 {
+        return None;
+    }
+    if !fraction.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let nanos: i128 = format!("{fraction:0<9}").parse().ok()?;
+    Some((seconds * NANOS_PER_SECOND + nanos, fraction.len() as u8))
+}
+
+/// Nanoseconds since the epoch and the number of fraction digits; a date alone is its midnight.
+fn parse_timestamp(text: &str) -> Option<(i128, u8)> {
+    let text = text.trim();
+    let (date, clock) = text.split_once(' ').unwrap_or((text, "00:00:00"));
+    let days = parse_date(date)?;
+    let (nanos, digits) = parse_clock(clock)?;
+    Some((i128::from(days) * 86_400 * NANOS_PER_SECOND + nanos, digits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(text: &str, start: TimeUnit, end: Option<TimeUnit>) -> Option<i128> {
+        let qualifier = IntervalQualifier {
+            start,
+            start_precision: None,
+            end,
+            fraction_precision: None,
+            span: Span::default(),
+        };
+        parse_interval(text, &qualifier)
+    }
+
+    #[test]
+    fn intervals_count_months_or_milliseconds() {
+        assert_eq!(interval("1-02", TimeUnit::Year, Some(TimeUnit::Month)), Some(14));
+        assert_eq!(interval("-3", TimeUnit::Day, None), Some(-3 * 86_400_000));
+        let day_to_second = |text| interval(text, TimeUnit::Day, Some(TimeUnit::Second));
+        assert_eq!(day_to_second("1 02:03:04.5"), Some(93_784_500));
+        assert_eq!(day_to_second("1 24:00:00"), None);
+        assert_eq!(interval("100", TimeUnit::Day, None), None, "two digits by default");
+        assert_eq!(interval("0.001", TimeUnit::Second, None), Some(1));
+        assert_eq!(interval("x", TimeUnit::Hour, None), None);
+    }
+
+    #[test]
+    fn exact_numbers_get_the_smallest_type() {
+        let ty = |text: &str, kind| number(text, kind, Span::default()).unwrap().data_type();
+        assert_eq!(ty("2147483647", NumberKind::Integer).to_string(), "INT NOT NULL");
+        assert_eq!(ty("2147483648", NumberKind::Integer).to_string(), "BIGINT NOT NULL");
+        assert_eq!(ty("1.50", NumberKind::Decimal).to_string(), "DECIMAL(3, 2) NOT NULL");
+    }
+
+    #[test]
+    fn dates_that_are_none_are_refused() {
+        assert_eq!(parse_date("1970-01-02"), Some(1));
+        assert_eq!(parse_date("2025-02-29"), None);
+        assert_eq!(parse_timestamp("1970-01-01 00:00:00.25"), Some((250_000_000, 2)));
+        assert_eq!(parse_timestamp("1970-01-01"), Some((0, 0)));
+    }
+}

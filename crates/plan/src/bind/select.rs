@@ -1,0 +1,307 @@
+//! SELECT.
+
+use flott_functions::Expr;
+use flott_sql::ast::{self, ExprKind, SetQuantifier};
+use flott_types::{Field, Schema, TimeAttribute};
+
+use super::aggregate::{AggregateContext, Grouping};
+use super::expr::Context;
+use super::query::{Ordered, anonymous, ordinal, output_column, sort_key};
+use super::{Binder, Bound, Scope};
+use crate::logical::{Aggregate, LogicalOp, LogicalPlan, PlanRef, SortKey};
+use crate::{PlanError, Result};
+
+/// A column of the SELECT list.
+struct Item {
+    name: String,
+    expr: Expr,
+    span: ast::Span,
+}
+
+impl Binder<'_> {
+    /// Binds a SELECT and the ORDER BY of its query, which may use columns that are not selected.
+    pub fn bind_select(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderItem],
+    ) -> Result<Ordered> {
+        let from = match &select.from {
+            Some(from) => self.bind_table_ref(from)?,
+            None => one_row(),
+        };
+        if let Some(qualify) = &select.qualify {
+            return Err(PlanError::new("QUALIFY cannot be planned").at(qualify.span));
+        }
+        let plan = match &select.where_clause {
+            None => from.plan,
+            Some(condition) => {
+                let bound = self.bind_condition(condition, &mut Context::new(&from.scope))?;
+                filter(from.plan, bound, condition.span)
+            }
+        };
+        self.bind_projection(select, order_by, plan, from.scope)
+    }
+
+    fn bind_projection(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderItem],
+        plan: PlanRef,
+        scope: Scope,
+    ) -> Result<Ordered> {
+        let grouping = match &select.group_by {
+            Some(group_by) => Some(self.bind_group_by(group_by, &scope)?),
+            None => None,
+        };
+        let may_be_empty = grouping.as_ref().is_none_or(|grouping| grouping.keys.is_empty());
+        let mut aggregates = AggregateContext::new(scope.fields.len(), may_be_empty);
+        let mut context = Context { scope: &scope, aggregates: Some(&mut aggregates) };
+        let items = self.bind_items(&select.items, &mut context)?;
+        let having = match &select.having {
+            Some(having) => Some((self.bind_condition(having, &mut context)?, having.span)),
+            None => None,
+        };
+        let order = self.bind_order(order_by, &items, &mut context)?;
+        let is_grouped = grouping.is_some() || !aggregates.is_empty() || having.is_some();
+        let (plan, items, order) = if is_grouped {
+            let grouping = grouping.unwrap_or_else(Grouping::global);
+            self.group(select, plan, &scope, grouping, aggregates, items, having, order)?
+        } else {
+            (plan, items, order)
+        };
+        let (plan, keys, hidden) = project(plan, items, order);
+        let plan = match select.quantifier {
+            Some(SetQuantifier::Distinct) if hidden > 0 => {
+                return Err(PlanError::new("ORDER BY of a SELECT DISTINCT must be selected")
+                    .at(select.span));
+            }
+            Some(SetQuantifier::Distinct) => distinct(plan, select.span),
+            _ => plan,
+        };
+        let visible = plan.schema.len() - hidden;
+        let scope = Scope::anonymous(&Schema::new(plan.schema.fields[..visible].to_vec()));
+        Ok(Ordered { bound: Bound { plan, scope }, keys, hidden })
+    }
+
+    #[allow(clippy::too_many_arguments)] // One step of bind_projection, named.
+    fn group(
+        &mut self,
+        select: &ast::Select,
+        plan: PlanRef,
+        scope: &Scope,
+        grouping: Grouping,
+        mut aggregates: AggregateContext,
+        items: Vec<Item>,
+        having: Option<(Expr, ast::Span)>,
+        order: Vec<OrderExpr>,
+    ) -> Result<(PlanRef, Vec<Item>, Vec<OrderExpr>)> {
+        let rewrite = |expr: &Expr, span: ast::Span| {
+            grouping.rewrite(expr, &aggregates, scope).map_err(|error| error.at(span))
+        };
+        let items = items
+            .into_iter()
+            .map(|item| Ok(Item { expr: rewrite(&item.expr, item.span)?, ..item }))
+            .collect::<Result<Vec<_>>>()?;
+        let having = having
+            .map(|(condition, span)| Ok::<_, PlanError>((rewrite(&condition, span)?, span)))
+            .transpose()?;
+        let order = order
+            .into_iter()
+            .map(|order| {
+                let key = match order.column {
+                    Some(_) => order.key,
+                    None => SortKey { expr: rewrite(&order.key.expr, order.span)?, ..order.key },
+                };
+                Ok(OrderExpr { key, ..order })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let names: Vec<String> = grouping
+            .keys
+            .iter()
+            .enumerate()
+            .map(|(i, key)| match key {
+                Expr::Column { index, .. } => scope.fields[*index].name.to_string(),
+                _ => format!("$f{i}"),
+            })
+            .collect();
+        let calls = std::mem::take(&mut aggregates.calls);
+        let span = select.group_by.as_ref().map_or(select.span, |group_by| group_by.span);
+        let mut plan = grouping.plan(plan, calls, &names, span);
+        if let Some((condition, span)) = having {
+            plan = filter(plan, condition, span);
+        }
+        Ok((plan, items, order))
+    }
+
+    fn bind_items(
+        &mut self,
+        items: &[ast::SelectItem],
+        context: &mut Context,
+    ) -> Result<Vec<Item>> {
+        let mut bound = Vec::new();
+        for item in items {
+            match &item.expr.kind {
+                ExprKind::Star => self.expand(&[], item, context.scope, &mut bound)?,
+                ExprKind::QualifiedStar(table) => {
+                    self.expand(table, item, context.scope, &mut bound)?;
+                }
+                _ => {
+                    let expr = self.bind_expr(&item.expr, context)?;
+                    let name = match (&item.alias, &item.expr.kind) {
+                        (Some(alias), _) => alias.value.clone(),
+                        (None, ExprKind::Identifier(name)) => {
+                            name.last().map(|part| part.value.clone()).unwrap_or_default()
+                        }
+                        (None, _) => format!("EXPR${}", bound.len()),
+                    };
+                    bound.push(Item { name, expr, span: item.span });
+                }
+            }
+        }
+        Ok(bound)
+    }
+
+    fn expand(
+        &mut self,
+        table: &[ast::Ident],
+        item: &ast::SelectItem,
+        scope: &Scope,
+        bound: &mut Vec<Item>,
+    ) -> Result<()> {
+        match scope.expand_star(table) {
+            Ok(columns) => {
+                if columns.is_empty() {
+                    return Err(PlanError::new("SELECT * requires a FROM clause").at(item.span));
+                }
+                for column in columns {
+                    let field = &scope.fields[column];
+                    let expr = Expr::column(column, field.data_type.clone());
+                    bound.push(Item { name: field.name.to_string(), expr, span: item.span });
+                }
+                Ok(())
+            }
+            // Not a table: `row.*` gives the fields of a row column.
+            Err(error) => {
+                let row = scope.resolve(table).map_err(|_| error.clone())?;
+                let ty = row.data_type();
+                let fields = ty.root.row_fields().ok_or(error)?;
+                for field in fields {
+                    let expr = super::scope::field_access(row.clone(), &field.name)?;
+                    bound.push(Item { name: field.name.to_string(), expr, span: item.span });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn bind_order(
+        &mut self,
+        order_by: &[ast::OrderItem],
+        items: &[Item],
+        context: &mut Context,
+    ) -> Result<Vec<OrderExpr>> {
+        let fields: Vec<Field> =
+            items.iter().map(|i| Field::new(i.name.as_str(), i.expr.data_type())).collect();
+        order_by
+            .iter()
+            .map(|item| {
+                let by_alias = match &item.expr.kind {
+                    ExprKind::Identifier(name) if name.len() == 1 => {
+                        items.iter().position(|column| column.name == name[0].value)
+                    }
+                    _ => None,
+                };
+                let (column, expr) = match (ordinal(&item.expr), by_alias) {
+                    (Some(position), _) => {
+                        let expr = output_column(position, &fields, item)?;
+                        (Some(position - 1), expr)
+                    }
+                    (None, Some(column)) => (Some(column), items[column].expr.clone()),
+                    (None, None) => {
+                        let expr = self.bind_expr(&item.expr, context)?;
+                        let column = items.iter().position(|column| column.expr == expr);
+                        (column, expr)
+                    }
+                };
+                Ok(OrderExpr { column, key: sort_key(expr, item), span: item.span })
+            })
+            .collect()
+    }
+}
+
+/// A key of ORDER BY: a column of the output, or an expression of its own.
+struct OrderExpr {
+    column: Option<usize>,
+    key: SortKey,
+    span: ast::Span,
+}
+
+/// SELECT without FROM: one row without columns.
+fn one_row() -> Bound {
+    anonymous(LogicalPlan::new(LogicalOp::Values(vec![Vec::new()]), Vec::new(), Schema::default()))
+}
+
+/// The rows of `input` for which a condition is TRUE.
+pub fn filter(input: PlanRef, condition: Expr, span: ast::Span) -> PlanRef {
+    let schema = (*input.schema).clone();
+    LogicalPlan::spanned(LogicalOp::Filter(condition), vec![input], schema, span)
+}
+
+/// The SELECT list, and behind it what ORDER BY needs besides.
+fn project(
+    plan: PlanRef,
+    items: Vec<Item>,
+    order: Vec<OrderExpr>,
+) -> (PlanRef, Vec<SortKey>, usize) {
+    let mut fields: Vec<Field> = Vec::with_capacity(items.len());
+    let mut exprs: Vec<Expr> = Vec::with_capacity(items.len());
+    for item in items {
+        let time = time_of(&item.expr, &plan.schema);
+        // A second column of the same name gets a number, as in Flink's results.
+        let name = unique_name(&fields, item.name);
+        fields.push(Field::new(name, item.expr.data_type()).with_time(time));
+        exprs.push(item.expr);
+    }
+    let visible = exprs.len();
+    let mut keys = Vec::new();
+    for OrderExpr { column, key, .. } in order {
+        let index = column.unwrap_or_else(|| {
+            let time = time_of(&key.expr, &plan.schema);
+            let name = format!("$sort{}", exprs.len() - visible);
+            fields.push(Field::new(name, key.expr.data_type()).with_time(time));
+            exprs.push(key.expr.clone());
+            exprs.len() - 1
+        });
+        let expr = Expr::column(index, exprs[index].data_type());
+        keys.push(SortKey { expr, ..key });
+    }
+    let hidden = exprs.len() - visible;
+    (LogicalPlan::project(plan, exprs, Schema::new(fields)), keys, hidden)
+}
+
+fn unique_name(fields: &[Field], name: String) -> String {
+    let taken = |name: &str| fields.iter().any(|field| &*field.name == name);
+    if !taken(&name) {
+        return name;
+    }
+    (0..).map(|i| format!("{name}{i}")).find(|name| !taken(name)).unwrap_or(name)
+}
+
+/// Whether an expression still is a time attribute: only a column passed on is, and PROCTIME().
+pub fn time_of(expr: &Expr, schema: &Schema) -> Option<TimeAttribute> {
+    match expr {
+        Expr::Column { index, .. } => schema.fields[*index].time,
+        Expr::Call { function, .. } if function.name == "PROCTIME" => Some(TimeAttribute::Proctime),
+        _ => None,
+    }
+}
+
+/// SELECT DISTINCT: grouping by all columns.
+pub fn distinct(input: PlanRef, span: ast::Span) -> PlanRef {
+    let groups = input.schema.fields.iter().enumerate();
+    let groups = groups.map(|(i, field)| Expr::column(i, field.data_type.clone())).collect();
+    let mut schema = (*input.schema).clone();
+    schema.fields.iter_mut().for_each(|field| field.time = None);
+    let op = LogicalOp::Aggregate(Aggregate { groups, calls: Vec::new() });
+    LogicalPlan::spanned(op, vec![input], schema, span)
+}

@@ -1,0 +1,501 @@
+//! FROM: tables, views, sub-queries, joins.
+
+use std::sync::Arc;
+
+use flott_catalog::connector::{ScanColumn, TableContext, TableSource};
+use flott_catalog::{Column, ColumnKind, ObjectPath, Table, TableLike, View};
+use flott_functions::Expr;
+use flott_sql::ast::{self, HintArg, JoinCondition, TableRefKind};
+use flott_types::{DataType, Field, Schema};
+
+use super::expr::Context;
+use super::query::{anonymous, rename};
+use super::{Binder, Bound, Scope, name_parts, path_parts};
+use crate::logical::{
+    EquiPair, Join, JoinKind, LogicalOp, LogicalPlan, OnBadRecord, PlanRef, Scan,
+};
+use crate::{PlanError, Result};
+
+/// How deep views may nest.
+const MAX_VIEW_DEPTH: usize = 64;
+
+impl Binder<'_> {
+    /// Binds an item of FROM.
+    pub fn bind_table_ref(&mut self, table: &ast::TableRef) -> Result<Bound> {
+        let bound = self.bind_table_kind(table).map_err(|error| error.at(table.span))?;
+        match &table.alias {
+            None => Ok(bound),
+            Some(alias) => {
+                let plan = rename(bound.plan, &alias.columns, &alias.name.value, alias.span)?;
+                let mut scope = Scope::of(vec![alias.name.value.clone()], &plan.schema);
+                // A join under an alias shows one table; columns merged by USING stay hidden.
+                if alias.columns.is_empty() {
+                    scope.relations[0].hidden =
+                        bound.scope.relations.iter().flat_map(|r| r.hidden.clone()).collect();
+                }
+                Ok(Bound { plan, scope })
+            }
+        }
+    }
+
+    fn bind_table_kind(&mut self, table: &ast::TableRef) -> Result<Bound> {
+        match &table.kind {
+            TableRefKind::Table { name, hints } => self.bind_table_name(name, hints),
+            TableRefKind::Subquery { lateral: false, query } => {
+                Ok(anonymous(self.bind_query(query)?.plan))
+            }
+            TableRefKind::Function { call, .. } => self.bind_table_function(call),
+            TableRefKind::Join(join) => self.bind_join(join),
+            TableRefKind::Subquery { .. } => Err(unsupported("LATERAL sub-queries")),
+            TableRefKind::Unnest { .. } => Err(unsupported("UNNEST")),
+            TableRefKind::Sample { .. } => Err(unsupported("TABLESAMPLE")),
+            TableRefKind::Snapshot { .. } => Err(unsupported("FOR SYSTEM_TIME AS OF")),
+            TableRefKind::MatchRecognize { .. } => Err(unsupported("MATCH_RECOGNIZE")),
+        }
+    }
+
+    /// Binds a table, view or common table expression by name.
+    pub fn bind_table_name(
+        &mut self,
+        name: &ast::ObjectName,
+        hints: &[ast::Hint],
+    ) -> Result<Bound> {
+        if let Some(simple) = name.as_simple()
+            && let Some(cte) = self.cte(&simple.value)
+        {
+            let plan = cte.plan.clone();
+            let scope = Scope::of(vec![simple.value.clone()], &plan.schema);
+            return Ok(Bound { plan, scope });
+        }
+        let path = self.catalog.qualify(&name_parts(name));
+        let plan = match self.catalog.find(&path) {
+            Some(TableLike::Table(table)) => self.scan(&path, &table, hints, name.span)?,
+            Some(TableLike::View(view)) => self.view(&view, hints, name.span)?,
+            None => return Err(object_not_found(name, &path)),
+        };
+        let scope = Scope::of(path_parts(&path), &plan.schema);
+        Ok(Bound { plan, scope })
+    }
+
+    fn view(&mut self, view: &View, hints: &[ast::Hint], span: ast::Span) -> Result<PlanRef> {
+        if let Some(hint) = hints.iter().find(|hint| hint.name.eq_ignore_case("OPTIONS")) {
+            return Err(PlanError::new("View cannot be enriched with new options")
+                .at(hint.span)
+                .hint("put the OPTIONS hint on the table that the view reads"));
+        }
+        if self.view_depth >= MAX_VIEW_DEPTH {
+            return Err(PlanError::new("views nest too deeply").at(span));
+        }
+        // A view sees neither the common table expressions around it nor its user's text.
+        let ctes = std::mem::take(&mut self.ctes);
+        self.view_depth += 1;
+        let bound = self.bind_query(&view.query);
+        self.view_depth -= 1;
+        self.ctes = ctes;
+        let plan = bound.map_err(|error| PlanError { span: Some(span), ..error })?.plan;
+        if plan.schema.len() != view.schema.len() {
+            return Err(PlanError::new("the view no longer fits the tables it reads")
+                .at(span)
+                .hint("ALTER VIEW … AS … defines it anew"));
+        }
+        let fields: Vec<Field> = plan
+            .schema
+            .fields
+            .iter()
+            .zip(&view.schema.fields)
+            .map(|(now, then)| Field { name: then.name.clone(), ..now.clone() })
+            .collect();
+        let exprs = fields.iter().enumerate();
+        let exprs = exprs.map(|(i, field)| Expr::column(i, field.data_type.clone())).collect();
+        Ok(LogicalPlan::project(plan, exprs, Schema::new(fields)))
+    }
+
+    fn scan(
+        &mut self,
+        path: &ObjectPath,
+        table: &Arc<Table>,
+        hints: &[ast::Hint],
+        span: ast::Span,
+    ) -> Result<PlanRef> {
+        let table = self.with_option_hints(path, table, hints)?;
+        let mut identity = path.to_string();
+        for (key, value) in table.options.iter() {
+            identity.push_str(&format!("|{key}={value}"));
+        }
+        if self.config.reuse_source
+            && let Some(plan) = self.scans.get(&identity)
+        {
+            return Ok(plan.clone());
+        }
+        let source = self.table_source(path, &table)?;
+        let plan = self.scan_plan(path, &table, source, identity.clone(), span)?;
+        self.scans.insert(identity, plan.clone());
+        Ok(plan)
+    }
+
+    /// The table with the options of OPTIONS hints laid over its own.
+    pub fn with_option_hints(
+        &self,
+        path: &ObjectPath,
+        table: &Arc<Table>,
+        hints: &[ast::Hint],
+    ) -> Result<Arc<Table>> {
+        let mut changed: Option<Table> = None;
+        for hint in hints {
+            if !hint.name.eq_ignore_case("OPTIONS") {
+                continue;
+            }
+            if !self.config.dynamic_table_options {
+                return Err(PlanError::new(format!(
+                    "The 'OPTIONS' hint is allowed only when the config option \
+                     'table.dynamic-table-options.enabled' is set to true; table '{path}' has one"
+                ))
+                .at(hint.span));
+            }
+            let table = changed.get_or_insert_with(|| Table::clone(table));
+            for arg in &hint.args {
+                match arg {
+                    HintArg::KeyValue { key, value } => {
+                        table.options.set(key.value.as_str(), value.value.as_str());
+                    }
+                    _ => {
+                        return Err(
+                            PlanError::new("OPTIONS takes 'key' = 'value' pairs").at(hint.span)
+                        );
+                    }
+                }
+            }
+        }
+        Ok(changed.map_or_else(|| table.clone(), Arc::new))
+    }
+
+    /// What the connector sees of a table.
+    pub fn table_context(&self, path: &ObjectPath, table: &Table) -> TableContext {
+        let schema = table.physical_schema();
+        let positions = |names: &[String]| {
+            names.iter().filter_map(|name| schema.index_of(name)).collect::<Vec<_>>()
+        };
+        TableContext {
+            identifier: path.to_string(),
+            primary_key: table
+                .primary_key
+                .as_ref()
+                .map(|key| positions(&key.columns))
+                .unwrap_or_default(),
+            partition_keys: positions(&table.partition_keys),
+            options: table.options.clone(),
+            zone: self.settings.zone.clone(),
+            batch: self.config.batch,
+            working_directory: self.config.working_directory.clone(),
+            registry: self.catalog.registry(),
+            schema,
+        }
+    }
+
+    fn table_source(&self, path: &ObjectPath, table: &Table) -> Result<Arc<dyn TableSource>> {
+        let Some(name) = table.options.raw("connector") else {
+            return Err(PlanError::new(format!(
+                "Table options do not contain an option key 'connector' for discovering a \
+                 connector; table '{path}' cannot be read"
+            ))
+            .hint("add 'connector' = '…' to the table's WITH clause"));
+        };
+        let registry = self.catalog.registry();
+        let connector = registry.connector(name)?;
+        let Some(source) = connector.source else {
+            return Err(PlanError::new(format!(
+                "Connector '{name}' can only be used as a sink. It cannot be used as a source."
+            )));
+        };
+        source(&self.table_context(path, table)).map_err(|error| {
+            let error = PlanError::from(error);
+            PlanError {
+                message: format!(
+                    "Unable to create a source for reading table '{path}': {}",
+                    error.message
+                ),
+                ..error
+            }
+        })
+    }
+
+    /// Scan, then computed columns and casts of metadata, as the table declares them.
+    fn scan_plan(
+        &mut self,
+        path: &ObjectPath,
+        table: &Arc<Table>,
+        source: Arc<dyn TableSource>,
+        identity: String,
+        span: ast::Span,
+    ) -> Result<PlanRef> {
+        let offered = source.metadata();
+        let mut scan_fields = Vec::new();
+        let mut scan_columns = Vec::new();
+        let mut physical = 0;
+        for column in &table.columns {
+            match &column.kind {
+                ColumnKind::Physical => {
+                    scan_columns.push(ScanColumn::Physical(physical));
+                    physical += 1;
+                    scan_fields.push(Field::new(column.name.as_str(), column.data_type.clone()));
+                }
+                ColumnKind::Metadata { key, .. } => {
+                    let key = key.as_deref().unwrap_or(&column.name);
+                    let found = offered.iter().find(|metadata| metadata.key == key);
+                    let Some(metadata) = found else {
+                        return Err(unknown_metadata(path, column, key, &offered));
+                    };
+                    scan_columns.push(ScanColumn::Metadata(key.to_string()));
+                    scan_fields.push(Field::new(column.name.as_str(), metadata.data_type.clone()));
+                }
+                ColumnKind::Computed(_) => {}
+            }
+        }
+        let scan_schema = Schema::new(scan_fields);
+        let scope = declared_scope(table, &scan_schema);
+        let mut exprs = Vec::with_capacity(table.columns.len());
+        for column in &table.columns {
+            exprs.push(match &column.kind {
+                ColumnKind::Computed(definition) => self
+                    .bind_scalar(&definition.expr, &scope.0)
+                    .map_err(|error| PlanError { span: Some(span), ..error })?
+                    .transform(&mut |node| undeclare(node, &scope.1)),
+                _ => {
+                    let index = scan_schema.index_of(&column.name).unwrap_or_default();
+                    declared_column(index, &scan_schema, &column.data_type)?
+                }
+            });
+        }
+        let schema = table.schema();
+        let watermark = match &table.watermark {
+            None => None,
+            Some(watermark) => {
+                let over_table = self
+                    .bind_scalar(&watermark.definition.expr, &Scope::anonymous(&schema))
+                    .map_err(|error| PlanError { span: Some(span), ..error })?;
+                Some(inline(&over_table, &exprs))
+            }
+        };
+        let idle = table
+            .options
+            .raw("scan.watermark.idle-timeout")
+            .and_then(flott_catalog::connector::parse_duration)
+            .map(|duration| duration.as_millis() as u64)
+            .unwrap_or(self.config.source_idle_timeout);
+        let scan = Scan {
+            path: path.clone(),
+            table: table.clone(),
+            source,
+            identity,
+            columns: scan_columns,
+            watermark,
+            idle_timeout: (idle > 0).then_some(idle),
+            limit: None,
+            on_error: self.on_bad_record(table)?,
+        };
+        let plan = LogicalPlan::spanned(LogicalOp::Scan(scan), Vec::new(), scan_schema, span);
+        Ok(LogicalPlan::project(plan, exprs, schema))
+    }
+
+    fn on_bad_record(&self, table: &Table) -> Result<OnBadRecord> {
+        match table.options.raw("on-error").map(str::to_ascii_lowercase).as_deref() {
+            Some("skip") => Ok(OnBadRecord::Skip),
+            Some("dead-letter") => match table.options.raw("on-error.table") {
+                Some(name) => {
+                    let parts: Vec<&str> = name.split('.').collect();
+                    Ok(OnBadRecord::DeadLetter(self.catalog.qualify(&parts)))
+                }
+                None => Err(PlanError::new("'on-error' = 'dead-letter' needs 'on-error.table'")
+                    .hint("name the table that takes the bad records")),
+            },
+            _ => Ok(OnBadRecord::Fail),
+        }
+    }
+
+    fn bind_join(&mut self, join: &ast::Join) -> Result<Bound> {
+        let left = self.bind_table_ref(&join.left)?;
+        let right = self.bind_table_ref(&join.right)?;
+        let kind = match join.kind {
+            ast::JoinKind::Inner | ast::JoinKind::Cross | ast::JoinKind::Comma => JoinKind::Inner,
+            ast::JoinKind::Left => JoinKind::Left,
+            ast::JoinKind::Right => JoinKind::Right,
+            ast::JoinKind::Full => JoinKind::Full,
+        };
+        let split = left.scope.fields.len();
+        let (left_fields, right_fields) = (left.scope.fields.clone(), right.scope.fields.clone());
+        let mut scope = left.scope.join(right.scope);
+        let mut condition = Vec::new();
+        match &join.condition {
+            Some(JoinCondition::On(on)) => {
+                condition = self.bind_condition(on, &mut Context::new(&scope))?.conjuncts();
+            }
+            Some(JoinCondition::Using(columns)) => {
+                let names: Vec<&str> = columns.iter().map(|name| name.value.as_str()).collect();
+                merge_columns(&names, split, &mut scope, &mut condition)?;
+            }
+            None if join.natural => {
+                let names: Vec<&str> = left_fields
+                    .iter()
+                    .map(|field| &*field.name)
+                    .filter(|name| right_fields.iter().any(|field| &*field.name == *name))
+                    .collect();
+                merge_columns(&names, split, &mut scope, &mut condition)?;
+            }
+            None => {}
+        }
+        let mut nullable = scope.fields.clone();
+        for (i, field) in nullable.iter_mut().enumerate() {
+            let padded = if i < split { kind.keeps_right() } else { kind.keeps_left() };
+            if padded {
+                field.data_type.nullable = true;
+            }
+        }
+        scope.fields = nullable;
+        let schema = scope.schema();
+        let (equal, rest) = split_condition(condition, split);
+        let residual = (!rest.is_empty()).then(|| Expr::conjunction(rest));
+        let op = LogicalOp::Join(Join { kind, equal, residual });
+        let span = join.left.span.cover(join.right.span);
+        let plan = LogicalPlan::spanned(op, vec![left.plan, right.plan], schema, span);
+        Ok(Bound { plan, scope })
+    }
+}
+
+/// Equalities between the two sides, and the rest.
+pub fn split_condition(conjuncts: Vec<Expr>, split: usize) -> (Vec<EquiPair>, Vec<Expr>) {
+    let mut equal = Vec::new();
+    let mut rest = Vec::new();
+    for conjunct in conjuncts {
+        match equi_pair(&conjunct, split) {
+            Some(pair) => equal.push(pair),
+            None => rest.push(conjunct),
+        }
+    }
+    (equal, rest)
+}
+
+fn equi_pair(condition: &Expr, split: usize) -> Option<EquiPair> {
+    let Expr::Call { function, args, .. } = condition else { return None };
+    let null_safe = match function.name {
+        "=" => false,
+        "IS NOT DISTINCT FROM" => true,
+        _ => return None,
+    };
+    let [a, b] = args.as_slice() else { return None };
+    let side = |expr: &Expr| {
+        let columns = expr.columns();
+        if columns.is_empty() {
+            None
+        } else if columns.iter().all(|column| *column < split) {
+            Some(false)
+        } else if columns.iter().all(|column| *column >= split) {
+            Some(true)
+        } else {
+            None
+        }
+    };
+    let (left, right) = match (side(a)?, side(b)?) {
+        (false, true) => (a, b),
+        (true, false) => (b, a),
+        _ => return None,
+    };
+    // Keys are compared by value: both sides must have one type.
+    if !left.data_type().same_root(&right.data_type()) {
+        return None;
+    }
+    Some(EquiPair {
+        left: left.clone(),
+        right: right.clone().map_columns(&|column| column - split),
+        null_safe,
+    })
+}
+
+/// USING and NATURAL: equality of columns of one name, of which `*` shows the left one.
+fn merge_columns(
+    names: &[&str],
+    split: usize,
+    scope: &mut Scope,
+    condition: &mut Vec<Expr>,
+) -> Result<()> {
+    for name in names {
+        let find = |range: std::ops::Range<usize>| {
+            range.into_iter().find(|i| &*scope.fields[*i].name == *name)
+        };
+        let (Some(left), Some(right)) = (find(0..split), find(split..scope.fields.len())) else {
+            return Err(PlanError::new(format!("Column '{name}' not found in any table")));
+        };
+        let column = |i: usize| Expr::column(i, scope.fields[i].data_type.clone());
+        condition.push(Expr::builtin("=", vec![column(left), column(right)])?);
+        for relation in &mut scope.relations {
+            if (relation.start..relation.end).contains(&right) {
+                relation.hidden.push(right);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Computed columns see the table's columns in their declared types, which for metadata may differ from
+/// what the connector gives. The scope has the declared types; the list has the expressions over the scan.
+fn declared_scope(table: &Table, scan: &Schema) -> (Scope, Vec<Expr>) {
+    let mut fields = Vec::new();
+    let mut exprs = Vec::new();
+    for column in &table.columns {
+        if let Some(index) = scan.index_of(&column.name) {
+            fields.push(Field::new(column.name.as_str(), column.data_type.clone()));
+            exprs.push(
+                declared_column(index, scan, &column.data_type)
+                    .unwrap_or_else(|_| Expr::column(index, column.data_type.clone())),
+            );
+        }
+    }
+    (Scope::anonymous(&Schema::new(fields)), exprs)
+}
+
+fn declared_column(index: usize, scan: &Schema, declared: &DataType) -> Result<Expr> {
+    let column = Expr::column(index, scan.fields[index].data_type.clone());
+    Ok(column.cast_to(declared)?)
+}
+
+fn undeclare(node: Expr, declared: &[Expr]) -> Expr {
+    match node {
+        Expr::Column { index, .. } => declared[index].clone(),
+        other => other,
+    }
+}
+
+/// An expression over a projection as one over its input.
+pub fn inline(expr: &Expr, projection: &[Expr]) -> Expr {
+    expr.clone().transform(&mut |node| match node {
+        Expr::Column { index, .. } => projection[index].clone(),
+        other => other,
+    })
+}
+
+fn unknown_metadata(
+    path: &ObjectPath,
+    column: &Column,
+    key: &str,
+    offered: &[flott_catalog::connector::MetadataColumn],
+) -> PlanError {
+    let keys: Vec<&str> = offered.iter().map(|metadata| metadata.key.as_str()).collect();
+    PlanError::new(format!(
+        "Invalid metadata key '{key}' in column '{}' of table '{path}'",
+        column.name
+    ))
+    .hint(if keys.is_empty() {
+        "the connector offers no metadata columns".to_string()
+    } else {
+        format!("the connector offers {}", keys.join(", "))
+    })
+}
+
+fn object_not_found(name: &ast::ObjectName, path: &ObjectPath) -> PlanError {
+    PlanError::new(format!("Object '{}' not found", name_parts(name).join(".")))
+        .at(name.span)
+        .hint(format!("there is no table or view {path}; SHOW TABLES lists what there is"))
+}
+
+fn unsupported(what: &str) -> PlanError {
+    PlanError::new(format!("{what} cannot be planned by this version"))
+}

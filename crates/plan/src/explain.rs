@@ -1,0 +1,295 @@
+//! Plans as text: the tree in Flink's form, and behind each operator what is known of it.
+
+use std::fmt::Write;
+
+use flott_catalog::connector::ScanColumn;
+use flott_functions::Expr;
+use flott_types::Schema;
+
+use crate::logical::{SinkTarget, WindowKind};
+use crate::physical::{
+    ColumnAggregate, Distribution, NodeId, PhysicalInput, PhysicalOp, PhysicalPlan, WindowOf,
+    WindowOutput, WindowSource,
+};
+use crate::traits::state::StateBound;
+
+/// A plan as a tree of its operators with their traits.
+pub fn explain(plan: &PhysicalPlan) -> String {
+    let mut out = String::from("== Optimized Physical Plan ==\n");
+    let mut readers = vec![0; plan.nodes.len()];
+    for node in &plan.nodes {
+        node.inputs.iter().for_each(|input| readers[input.node] += 1);
+    }
+    let mut printer =
+        Printer { plan, readers, shown: vec![false; plan.nodes.len()], out: &mut out };
+    for sink in &plan.sinks {
+        printer.node(*sink, 0);
+        printer.out.push('\n');
+    }
+    advice(plan, &mut out);
+    out
+}
+
+struct Printer<'a> {
+    plan: &'a PhysicalPlan,
+    readers: Vec<usize>,
+    shown: Vec<bool>,
+    out: &'a mut String,
+}
+
+impl Printer<'_> {
+    fn node(&mut self, id: NodeId, depth: usize) {
+        let node = self.plan.node(id);
+        self.indent(depth);
+        self.out.push_str(&describe(self.plan, id));
+        let shared = self.readers[id] > 1;
+        if shared {
+            let _ = write!(self.out, "(reuse_id=[{id}])");
+        }
+        if shared && self.shown[id] {
+            self.out.push('\n');
+            return;
+        }
+        self.shown[id] = true;
+        let _ = write!(self.out, ", changelogMode=[{}]", mode(node.changelog));
+        if !node.unique_keys.is_empty() {
+            let keys: Vec<String> =
+                node.unique_keys.iter().map(|key| names(&node.schema, key)).collect();
+            let _ = write!(self.out, ", upsertKeys=[{}]", keys.join("; "));
+        }
+        if node.state != StateBound::Stateless {
+            let _ = write!(self.out, ", state=[{}]", node.state);
+        }
+        self.out.push('\n');
+        for input in &node.inputs {
+            let depth = self.exchange(input, depth + 1);
+            self.node(input.node, depth);
+        }
+    }
+
+    fn exchange(&mut self, input: &PhysicalInput, depth: usize) -> usize {
+        let text = match &input.distribution {
+            Distribution::Any => return depth,
+            Distribution::Single => "single".to_string(),
+            Distribution::Hash(columns) => {
+                format!("hash[{}]", names(&self.plan.node(input.node).schema, columns))
+            }
+        };
+        self.indent(depth);
+        let _ = writeln!(self.out, "Exchange(distribution=[{text}])");
+        depth + 1
+    }
+
+    fn indent(&mut self, depth: usize) {
+        if depth > 0 {
+            let _ = write!(self.out, "{}+- ", "   ".repeat(depth - 1));
+        }
+    }
+}
+
+fn mode(mode: flott_types::ChangelogMode) -> String {
+    mode.to_string().trim_matches(['[', ']']).to_string()
+}
+
+/// Names the operators whose state nothing bounds, and the cure.
+fn advice(plan: &PhysicalPlan, out: &mut String) {
+    let mut first = true;
+    for id in 0..plan.nodes.len() {
+        let StateBound::Unbounded { reason, cure } = &plan.node(id).state else { continue };
+        if std::mem::take(&mut first) {
+            out.push_str("== Advice ==\n");
+        }
+        let _ =
+            writeln!(out, "{} keeps {reason}, which nothing bounds: {cure}", describe(plan, id));
+    }
+}
+
+/// An operator as one line, in Flink's form.
+pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
+    let node = plan.node(id);
+    let input_schema = |i: usize| &plan.node(node.inputs[i].node).schema;
+    let fields = || node.schema.fields.iter().map(|f| f.name.to_string()).collect::<Vec<_>>();
+    match &node.op {
+        PhysicalOp::Source(scan) => {
+            let columns: Vec<String> =
+                node.schema.fields.iter().map(|f| f.name.to_string()).collect();
+            let metadata: Vec<&str> = scan
+                .columns
+                .iter()
+                .filter_map(|column| match column {
+                    ScanColumn::Metadata(key) => Some(key.as_str()),
+                    ScanColumn::Physical(_) => None,
+                })
+                .collect();
+            let mut text = format!("TableSourceScan(table=[{}]", scan.path);
+            if !metadata.is_empty() {
+                let _ = write!(text, ", metadata=[{}]", metadata.join(", "));
+            }
+            let _ = write!(text, ", fields=[{}]", columns.join(", "));
+            if let Some(watermark) = &scan.watermark {
+                let _ = write!(text, ", watermark=[{}]", watermark.display(&columns));
+            }
+            text + ")"
+        }
+        PhysicalOp::Values(rows) => format!("Values(rows=[{}])", rows.len()),
+        PhysicalOp::Calc(calc) => {
+            let below = column_names(input_schema(0));
+            let select = select(&calc.projection, &fields(), &below);
+            match &calc.condition {
+                None => format!("Calc(select=[{select}])"),
+                Some(condition) => {
+                    format!("Calc(select=[{select}], where=[{}])", condition.display(&below))
+                }
+            }
+        }
+        PhysicalOp::Expand(rows) => format!("Expand(sets=[{}])", rows.len()),
+        PhysicalOp::GroupAggregate(aggregate) => {
+            let below = input_schema(0);
+            let group_by = names(below, &aggregate.keys);
+            let mut select: Vec<String> =
+                aggregate.keys.iter().map(|key| below.fields[*key].name.to_string()).collect();
+            select.extend(calls(&aggregate.calls, below, &fields()));
+            if aggregate.keys.is_empty() {
+                format!("GroupAggregate(select=[{}])", select.join(", "))
+            } else {
+                format!("GroupAggregate(groupBy=[{group_by}], select=[{}])", select.join(", "))
+            }
+        }
+        PhysicalOp::WindowAggregate(aggregate) => {
+            let below = input_schema(0);
+            let window = match &aggregate.window {
+                WindowSource::Assign(window) => window_text(window, below),
+                WindowSource::Attached { start, end, .. } => format!(
+                    "win_start=[{}], win_end=[{}]",
+                    below.fields[*start].name, below.fields[*end].name
+                ),
+            };
+            let mut select: Vec<String> = aggregate
+                .outputs
+                .iter()
+                .map(|output| match output {
+                    WindowOutput::Key(key) => below.fields[aggregate.keys[*key]].name.to_string(),
+                    WindowOutput::Start => "start('w$) AS window_start".to_string(),
+                    WindowOutput::End => "end('w$) AS window_end".to_string(),
+                    WindowOutput::Time => "rowtime('w$) AS window_time".to_string(),
+                })
+                .collect();
+            select.extend(calls(&aggregate.calls, below, &fields()));
+            let keys = names(below, &aggregate.keys);
+            let group_by =
+                if keys.is_empty() { String::new() } else { format!("groupBy=[{keys}], ") };
+            format!("WindowAggregate({group_by}window=[{window}], select=[{}])", select.join(", "))
+        }
+        PhysicalOp::WindowAssign(window) => {
+            format!("WindowTableFunction(window=[{}])", window_text(window, input_schema(0)))
+        }
+        PhysicalOp::Join(join) => {
+            let (left, right) = (input_schema(0), input_schema(1));
+            let pairs: Vec<String> = join
+                .left_keys
+                .iter()
+                .zip(&join.right_keys)
+                .map(|(l, r)| format!("{} = {}", left.fields[*l].name, right.fields[*r].name))
+                .collect();
+            let mut condition = pairs.join(" AND ");
+            if let Some(residual) = &join.residual {
+                let both: Vec<String> =
+                    column_names(left).into_iter().chain(column_names(right)).collect();
+                let and = if condition.is_empty() { "" } else { " AND " };
+                let _ = write!(condition, "{and}{}", residual.display(&both));
+            }
+            format!(
+                "Join(joinType=[{}], where=[{condition}], select=[{}])",
+                join.kind.name(),
+                fields().join(", ")
+            )
+        }
+        PhysicalOp::Union => format!("Union(all=[true], union=[{}])", fields().join(", ")),
+        PhysicalOp::Limit { offset, fetch } => format!("Limit(offset=[{offset}], fetch=[{fetch}])"),
+        PhysicalOp::Sort(sort) => {
+            let below = input_schema(0);
+            let keys: Vec<String> = sort
+                .keys
+                .iter()
+                .map(|(column, descending, _)| {
+                    let direction = if *descending { "DESC" } else { "ASC" };
+                    format!("{} {direction}", below.fields[*column].name)
+                })
+                .collect();
+            format!("Sort(orderBy=[{}])", keys.join(", "))
+        }
+        PhysicalOp::ChangelogNormalize { key } => {
+            format!("ChangelogNormalize(key=[{}])", names(input_schema(0), key))
+        }
+        PhysicalOp::DropUpdateBefore => "DropUpdateBefore".to_string(),
+        PhysicalOp::Sink(sink) => match sink.sink.target {
+            SinkTarget::Collect => format!("Sink(collect, fields=[{}])", fields().join(", ")),
+            SinkTarget::Table(_) => {
+                format!("Sink(table=[{}], fields=[{}])", sink.sink.path, fields().join(", "))
+            }
+        },
+    }
+}
+
+fn column_names(schema: &Schema) -> Vec<String> {
+    schema.fields.iter().map(|field| field.name.to_string()).collect()
+}
+
+fn names(schema: &Schema, columns: &[usize]) -> String {
+    columns.iter().map(|column| &*schema.fields[*column].name).collect::<Vec<_>>().join(", ")
+}
+
+fn select(projection: &[Expr], names: &[String], below: &[String]) -> String {
+    let item = |(expr, name): (&Expr, &String)| {
+        let text = expr.display(below).to_string();
+        if text == *name { text } else { format!("{text} AS {name}") }
+    };
+    projection.iter().zip(names).map(item).collect::<Vec<_>>().join(", ")
+}
+
+fn calls<'a>(
+    calls: &'a [ColumnAggregate],
+    below: &'a Schema,
+    fields: &'a [String],
+) -> impl Iterator<Item = String> + 'a {
+    let outputs = &fields[fields.len() - calls.len()..];
+    calls.iter().zip(outputs).map(move |(call, name)| {
+        let distinct = if call.distinct { "DISTINCT " } else { "" };
+        let args = if call.args.is_empty() && call.function.name == "COUNT" {
+            "*".to_string()
+        } else {
+            names(below, &call.args)
+        };
+        let filter = match call.filter {
+            None => String::new(),
+            Some(column) => format!(" FILTER {}", below.fields[column].name),
+        };
+        format!("{}({distinct}{args}){filter} AS {name}", call.function.name)
+    })
+}
+
+fn window_text(window: &WindowOf, below: &Schema) -> String {
+    let time = &below.fields[window.time_column].name;
+    let seconds = |millis: i64| match millis {
+        m if m % 86_400_000 == 0 => format!("{} d", m / 86_400_000),
+        m if m % 3_600_000 == 0 => format!("{} h", m / 3_600_000),
+        m if m % 60_000 == 0 => format!("{} min", m / 60_000),
+        m if m % 1_000 == 0 => format!("{} s", m / 1_000),
+        m => format!("{m} ms"),
+    };
+    let (name, arguments, offset) = match window.kind {
+        WindowKind::Tumble { size, offset } => {
+            ("TUMBLE", format!("size=[{}]", seconds(size)), offset)
+        }
+        WindowKind::Hop { slide, size, offset } => {
+            ("HOP", format!("size=[{}], slide=[{}]", seconds(size), seconds(slide)), offset)
+        }
+        WindowKind::Cumulate { step, size, offset } => {
+            ("CUMULATE", format!("max_size=[{}], step=[{}]", seconds(size), seconds(step)), offset)
+        }
+        WindowKind::Session { gap } => ("SESSION", format!("gap=[{}]", seconds(gap)), 0),
+    };
+    let offset =
+        if offset == 0 { String::new() } else { format!(", offset=[{}]", seconds(offset)) };
+    format!("{name}(time_col=[{time}], {arguments}{offset})")
+}

@@ -1,0 +1,324 @@
+//! The logical plan: relational algebra plus the few nodes that streaming needs.
+
+use std::sync::Arc;
+
+use flott_catalog::connector::{ScanColumn, TableSink, TableSource};
+use flott_catalog::{ObjectPath, Table};
+use flott_functions::Expr;
+use flott_functions::aggregate::AggregateFunction;
+use flott_sql::ast::Span;
+use flott_types::{DataType, Schema};
+
+/// A shared plan; the same node may be the input of several.
+pub type PlanRef = Arc<LogicalPlan>;
+
+/// A node of the logical plan.
+#[derive(Clone)]
+pub struct LogicalPlan {
+    /// What the node does.
+    pub op: LogicalOp,
+    /// What it reads.
+    pub inputs: Vec<PlanRef>,
+    /// The columns it gives.
+    pub schema: Arc<Schema>,
+    /// The place in the statement's text that caused it.
+    pub span: Option<Span>,
+}
+
+/// What a node does.
+#[derive(Clone)]
+pub enum LogicalOp {
+    /// Reads a table.
+    Scan(Scan),
+    /// Gives constant rows.
+    Values(Vec<Vec<Expr>>),
+    /// Computes columns.
+    Project(Vec<Expr>),
+    /// Keeps the rows for which a condition is TRUE.
+    Filter(Expr),
+    /// Gives one row for each list of expressions and input row; grouping sets become this.
+    Expand(Vec<Vec<Expr>>),
+    /// Groups rows and aggregates each group.
+    Aggregate(Aggregate),
+    /// Adds window_start, window_end and window_time, a row for each window it falls into.
+    Window(WindowAssignment),
+    /// Joins two inputs.
+    Join(Join),
+    /// All rows of all inputs.
+    Union,
+    /// Orders rows and cuts them off.
+    Sort(Sort),
+    /// Keeps the last row of each key: turns upserts into a whole changelog.
+    ChangelogNormalize(Vec<usize>),
+    /// Writes a table.
+    Sink(Sink),
+}
+
+/// A table that is read.
+#[derive(Clone)]
+pub struct Scan {
+    /// The table's path, for messages.
+    pub path: ObjectPath,
+    /// Its definition.
+    pub table: Arc<Table>,
+    /// What reads it.
+    pub source: Arc<dyn TableSource>,
+    /// What tells scans of one table with the same options apart from others.
+    pub identity: String,
+    /// The columns read, in order.
+    pub columns: Vec<ScanColumn>,
+    /// The watermark of a row, an expression over `columns`.
+    pub watermark: Option<Expr>,
+    /// `scan.watermark.idle-timeout`, in milliseconds.
+    pub idle_timeout: Option<u64>,
+    /// More rows than these are not needed.
+    pub limit: Option<u64>,
+    /// Where bad records go: `fail`, `skip` or the dead-letter table's name.
+    pub on_error: OnBadRecord,
+}
+
+/// What becomes of records that cannot be decoded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum OnBadRecord {
+    /// The job ends.
+    Fail,
+    /// They are counted and logged.
+    Skip,
+    /// They are written to a table.
+    DeadLetter(ObjectPath),
+}
+
+/// `GROUP BY`.
+#[derive(Clone)]
+pub struct Aggregate {
+    /// The keys.
+    pub groups: Vec<Expr>,
+    /// The aggregates.
+    pub calls: Vec<AggregateCall>,
+}
+
+/// One aggregate of a GROUP BY.
+#[derive(Clone)]
+pub struct AggregateCall {
+    /// The function.
+    pub function: &'static AggregateFunction,
+    /// Its arguments, in the types its rule asked for.
+    pub args: Vec<Expr>,
+    /// Words of special syntax.
+    pub symbols: Vec<Arc<str>>,
+    /// Whether equal arguments count once.
+    pub distinct: bool,
+    /// Which rows count.
+    pub filter: Option<Expr>,
+    /// The type of the result.
+    pub data_type: DataType,
+}
+
+impl AggregateCall {
+    /// A text that two calls share only if they are the same.
+    pub fn digest(&self) -> String {
+        use std::fmt::Write;
+        let mut text = format!("{}(", self.function.name);
+        if self.distinct {
+            text.push_str("DISTINCT ");
+        }
+        for (i, arg) in self.args.iter().enumerate() {
+            let _ = write!(text, "{}{arg}", if i > 0 { ", " } else { "" });
+        }
+        for symbol in &self.symbols {
+            let _ = write!(text, ", FLAG({symbol})");
+        }
+        text.push(')');
+        if let Some(filter) = &self.filter {
+            let _ = write!(text, " FILTER {filter}");
+        }
+        text
+    }
+}
+
+/// A window table function over its input.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WindowAssignment {
+    /// Which windows.
+    pub kind: WindowKind,
+    /// The time column of the input.
+    pub time_column: usize,
+    /// Whether it is event time.
+    pub is_rowtime: bool,
+    /// Whether the column is a TIMESTAMP_LTZ, so that windows align to the session's zone.
+    pub is_ltz: bool,
+    /// Of SESSION: the columns by which sessions are told apart.
+    pub partition: Vec<usize>,
+}
+
+/// The windows of a window table function; all lengths in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // The fields are the arguments of the SQL functions.
+pub enum WindowKind {
+    /// `TUMBLE(size[, offset])`
+    Tumble { size: i64, offset: i64 },
+    /// `HOP(slide, size[, offset])`
+    Hop { slide: i64, size: i64, offset: i64 },
+    /// `CUMULATE(step, size[, offset])`
+    Cumulate { step: i64, size: i64, offset: i64 },
+    /// `SESSION(gap)`
+    Session { gap: i64 },
+}
+
+/// A join.
+#[derive(Clone)]
+pub struct Join {
+    /// Which kind.
+    pub kind: JoinKind,
+    /// Pairs of expressions over the left and the right input that must be equal.
+    pub equal: Vec<EquiPair>,
+    /// What else must be TRUE, over the columns of both.
+    pub residual: Option<Expr>,
+}
+
+/// `left = right`, or `left IS NOT DISTINCT FROM right`.
+#[derive(Clone)]
+pub struct EquiPair {
+    /// Over the left input.
+    pub left: Expr,
+    /// Over the right input.
+    pub right: Expr,
+    /// Whether NULL equals NULL.
+    pub null_safe: bool,
+}
+
+/// The kinds of joins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JoinKind {
+    /// Pairs that match.
+    Inner,
+    /// And left rows without match.
+    Left,
+    /// And right rows without match.
+    Right,
+    /// And both.
+    Full,
+    /// Left rows with a match, once.
+    Semi,
+    /// Left rows without a match.
+    Anti,
+}
+
+impl JoinKind {
+    /// The name EXPLAIN prints.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inner => "InnerJoin",
+            Self::Left => "LeftOuterJoin",
+            Self::Right => "RightOuterJoin",
+            Self::Full => "FullOuterJoin",
+            Self::Semi => "LeftSemiJoin",
+            Self::Anti => "LeftAntiJoin",
+        }
+    }
+
+    /// Whether left rows come out without a match, padded with NULLs.
+    pub fn keeps_left(self) -> bool {
+        matches!(self, Self::Left | Self::Full)
+    }
+
+    /// Whether right rows come out without a match, padded with NULLs.
+    pub fn keeps_right(self) -> bool {
+        matches!(self, Self::Right | Self::Full)
+    }
+}
+
+/// `ORDER BY … LIMIT`.
+#[derive(Clone)]
+pub struct Sort {
+    /// The order; empty for a bare LIMIT.
+    pub keys: Vec<SortKey>,
+    /// Rows left out at the beginning.
+    pub offset: u64,
+    /// Rows given at most.
+    pub fetch: Option<u64>,
+}
+
+/// One key of an order.
+#[derive(Clone, PartialEq)]
+pub struct SortKey {
+    /// By what.
+    pub expr: Expr,
+    /// Whether large values come first.
+    pub descending: bool,
+    /// Whether NULLs come first; by default they are the smallest.
+    pub nulls_first: bool,
+}
+
+/// A table that is written.
+#[derive(Clone)]
+pub struct Sink {
+    /// The table's path; the name of a collected result.
+    pub path: ObjectPath,
+    /// What is written to.
+    pub target: SinkTarget,
+    /// Positions of the primary key in the written columns; empty without one.
+    pub primary_key: Vec<usize>,
+    /// Values of static partitions.
+    pub static_partitions: Vec<(String, String)>,
+    /// Whether what the table holds is replaced.
+    pub overwrite: bool,
+}
+
+/// Where rows go.
+#[derive(Clone)]
+pub enum SinkTarget {
+    /// To a table's connector.
+    Table(Arc<dyn TableSink>),
+    /// To whoever runs the query.
+    Collect,
+}
+
+impl LogicalPlan {
+    /// A node.
+    pub fn new(op: LogicalOp, inputs: Vec<PlanRef>, schema: Schema) -> PlanRef {
+        Arc::new(Self { op, inputs, schema: Arc::new(schema), span: None })
+    }
+
+    /// A node that stands for a place in the text.
+    pub fn spanned(op: LogicalOp, inputs: Vec<PlanRef>, schema: Schema, span: Span) -> PlanRef {
+        Arc::new(Self { op, inputs, schema: Arc::new(schema), span: Some(span) })
+    }
+
+    /// The only input.
+    ///
+    /// Panics on nodes that have none; callers match on the kind of node first.
+    pub fn input(&self) -> &PlanRef {
+        &self.inputs[0]
+    }
+
+    /// The same node over other inputs.
+    pub fn with_inputs(&self, inputs: Vec<PlanRef>) -> PlanRef {
+        Arc::new(Self { inputs, ..self.clone() })
+    }
+
+    /// A projection that renames and reorders nothing is left out.
+    pub fn project(input: PlanRef, exprs: Vec<Expr>, schema: Schema) -> PlanRef {
+        let identity = exprs.len() == input.schema.len()
+            && exprs
+                .iter()
+                .enumerate()
+                .all(|(i, e)| matches!(e, Expr::Column { index, .. } if *index == i))
+            && schema == *input.schema;
+        if identity { input } else { Self::new(LogicalOp::Project(exprs), vec![input], schema) }
+    }
+
+    /// Rewrites every node from the leaves up.
+    pub fn transform<E>(
+        plan: &PlanRef,
+        rewrite: &mut impl FnMut(PlanRef) -> Result<PlanRef, E>,
+    ) -> Result<PlanRef, E> {
+        let inputs = plan
+            .inputs
+            .iter()
+            .map(|input| Self::transform(input, rewrite))
+            .collect::<Result<Vec<_>, _>>()?;
+        let unchanged = inputs.iter().zip(&plan.inputs).all(|(a, b)| Arc::ptr_eq(a, b));
+        rewrite(if unchanged { plan.clone() } else { plan.with_inputs(inputs) })
+    }
+}

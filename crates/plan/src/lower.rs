@@ -1,0 +1,487 @@
+//! Logical to physical: operators, exchanges, and the traits of each node.
+
+mod aggregate;
+mod digest;
+mod join;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use flott_catalog::connector::Boundedness;
+use flott_functions::{Evaluator, Expr, SessionSettings, Volatility};
+use flott_sql::ast::Span;
+use flott_types::{ChangelogMode, DataType, Field, RowKind, Schema, Value};
+
+use crate::logical::{
+    LogicalOp, LogicalPlan, PlanRef, Scan, Sink, SinkTarget, Sort, WindowAssignment,
+};
+use crate::physical::{
+    BatchSort, Calc, Distribution, NodeId, PhysicalInput, PhysicalNode, PhysicalOp, PhysicalPlan,
+    PhysicalSink, WindowOf,
+};
+use crate::traits::state::StateBound;
+use crate::traits::{changelog, keys};
+use crate::{NotNullEnforcer, PlanError, PlannerConfig, Result};
+
+/// Lowers optimised plans of one job to operators.
+pub fn lower(
+    roots: &[PlanRef],
+    settings: &SessionSettings,
+    config: &PlannerConfig,
+) -> Result<PhysicalPlan> {
+    let mut lowering = Lowering {
+        plan: PhysicalPlan { nodes: Vec::new(), sinks: Vec::new() },
+        bounded: Vec::new(),
+        done: HashMap::new(),
+        digests: HashMap::new(),
+        settings,
+        config,
+    };
+    for root in roots {
+        let sink = lowering.node(root)?;
+        lowering.plan.sinks.push(sink);
+    }
+    let mut plan = reachable(lowering.plan);
+    changelog::drop_unneeded_updates(&mut plan);
+    changelog::check_sinks(&plan)?;
+    Ok(plan)
+}
+
+struct Lowering<'a> {
+    plan: PhysicalPlan,
+    /// For each node, whether its input ends.
+    bounded: Vec<bool>,
+    done: HashMap<*const LogicalPlan, NodeId>,
+    digests: HashMap<String, NodeId>,
+    settings: &'a SessionSettings,
+    config: &'a PlannerConfig,
+}
+
+impl Lowering<'_> {
+    fn node(&mut self, plan: &PlanRef) -> Result<NodeId> {
+        if let Some(id) = self.done.get(&Arc::as_ptr(plan)) {
+            return Ok(*id);
+        }
+        let id = self.lower(plan).map_err(|error| match plan.span {
+            Some(span) => error.at(span),
+            None => error,
+        })?;
+        self.done.insert(Arc::as_ptr(plan), id);
+        Ok(id)
+    }
+
+    fn lower(&mut self, plan: &PlanRef) -> Result<NodeId> {
+        let schema = plan.schema.clone();
+        match &plan.op {
+            LogicalOp::Scan(scan) => self.scan(scan, schema, plan.span),
+            LogicalOp::Values(rows) => self.values(rows, schema),
+            LogicalOp::Project(_) | LogicalOp::Filter(_) => self.calc(plan),
+            LogicalOp::Expand(rows) => {
+                let input = any(self.node(plan.input())?);
+                self.add(PhysicalOp::Expand(rows.clone()), vec![input], schema, plan.span)
+            }
+            LogicalOp::Aggregate(aggregate) => self.aggregate(plan, aggregate),
+            LogicalOp::Window(window) => {
+                let input = any(self.node(plan.input())?);
+                let op = PhysicalOp::WindowAssign(window_of(window));
+                self.add(op, vec![input], schema, plan.span)
+            }
+            LogicalOp::Join(join) => self.join(plan, join),
+            LogicalOp::Union => {
+                let inputs = plan
+                    .inputs
+                    .iter()
+                    .map(|input| Ok(any(self.node(input)?)))
+                    .collect::<Result<_>>()?;
+                self.add(PhysicalOp::Union, inputs, schema, plan.span)
+            }
+            LogicalOp::Sort(sort) => self.sort(plan, sort),
+            LogicalOp::ChangelogNormalize(key) => {
+                let input = self.node(plan.input())?;
+                self.normalize(input, key.clone(), plan.span)
+            }
+            LogicalOp::Sink(sink) => self.sink(plan, sink),
+        }
+    }
+
+    fn scan(&mut self, scan: &Scan, schema: Arc<Schema>, span: Option<Span>) -> Result<NodeId> {
+        if self.config.batch && scan.source.boundedness() == Boundedness::Unbounded {
+            return Err(PlanError::new(format!(
+                "Querying an unbounded table '{}' in batch mode is not allowed. The table source \
+                 is unbounded.",
+                scan.path
+            ))
+            .hint("SET 'execution.runtime-mode' = 'streaming', or bound the table's source"));
+        }
+        let mode = scan.source.changelog_mode();
+        let key: Option<Vec<usize>> = scan
+            .table
+            .primary_key
+            .as_ref()
+            .and_then(|key| key.columns.iter().map(|name| schema.index_of(name)).collect());
+        let id = self.add(PhysicalOp::Source(scan.clone()), Vec::new(), schema, span)?;
+        let partial = mode.contains(RowKind::UpdateAfter) && !mode.contains(RowKind::UpdateBefore);
+        match key {
+            _ if !partial => Ok(id),
+            Some(key) => self.normalize(id, key, span),
+            None => Err(PlanError::new(format!(
+                "Table '{}' gives updates without their old rows and has no PRIMARY KEY to find \
+                 them by",
+                scan.path
+            ))
+            .hint("declare PRIMARY KEY (…) NOT ENFORCED on the table")),
+        }
+    }
+
+    fn normalize(&mut self, input: NodeId, key: Vec<usize>, span: Option<Span>) -> Result<NodeId> {
+        let schema = self.plan.node(input).schema.clone();
+        let distribution = Distribution::Hash(key.clone());
+        let input = PhysicalInput { node: input, distribution };
+        self.add(PhysicalOp::ChangelogNormalize { key }, vec![input], schema, span)
+    }
+
+    fn values(&mut self, rows: &[Vec<Expr>], schema: Arc<Schema>) -> Result<NodeId> {
+        let literal = |expr: &Expr| match expr {
+            Expr::Literal { value, .. } => Some(value.clone()),
+            _ => None,
+        };
+        let constants: Option<Vec<Vec<Value>>> =
+            rows.iter().map(|row| row.iter().map(literal).collect()).collect();
+        if let Some(rows) = constants {
+            return self.add(PhysicalOp::Values(rows), Vec::new(), schema, None);
+        }
+        // Expressions that are no constants are computed row by row when the query runs.
+        let mut inputs = Vec::new();
+        for row in rows {
+            let one = PhysicalOp::Values(vec![Vec::new()]);
+            let empty = Arc::new(Schema::default());
+            let input = self.add(one, Vec::new(), empty, None)?;
+            let calc = Calc { condition: None, projection: row.clone() };
+            let input = self.add(PhysicalOp::Calc(calc), vec![any(input)], schema.clone(), None)?;
+            inputs.push(any(input));
+        }
+        if let [only] = inputs.as_slice() {
+            return Ok(only.node);
+        }
+        self.add(PhysicalOp::Union, inputs, schema, None)
+    }
+
+    /// A run of projections and filters becomes one operator.
+    fn calc(&mut self, plan: &PlanRef) -> Result<NodeId> {
+        let mut projection = columns_of(&plan.schema);
+        let mut conditions = Vec::new();
+        let mut at = plan;
+        loop {
+            match &at.op {
+                LogicalOp::Project(exprs) if may_inline(&projection, &conditions, exprs) => {
+                    let inline = |expr: &Expr| crate::bind::inline(expr, exprs);
+                    projection = projection.iter().map(inline).collect();
+                    conditions = conditions.iter().map(inline).collect();
+                    at = at.input();
+                }
+                LogicalOp::Filter(condition) => {
+                    conditions.insert(0, condition.clone());
+                    at = at.input();
+                }
+                _ => break,
+            }
+        }
+        let input = self.node(at)?;
+        let condition = (!conditions.is_empty()).then(|| Expr::conjunction(conditions));
+        self.add_calc(input, condition, projection, plan.schema.clone(), plan.span)
+    }
+
+    fn add_calc(
+        &mut self,
+        input: NodeId,
+        condition: Option<Expr>,
+        projection: Vec<Expr>,
+        schema: Arc<Schema>,
+        span: Option<Span>,
+    ) -> Result<NodeId> {
+        let below = &self.plan.node(input).schema;
+        if condition.is_none() && is_identity(&projection, below.len()) && *schema == **below {
+            return Ok(input);
+        }
+        let calc = Calc { condition, projection };
+        self.add(PhysicalOp::Calc(calc), vec![any(input)], schema, span)
+    }
+
+    /// The columns that these expressions become behind `input`: itself when all are columns,
+    /// else a calc that gives just them.
+    fn columns(&mut self, input: NodeId, exprs: &[Expr]) -> Result<(NodeId, Vec<usize>)> {
+        let direct: Option<Vec<usize>> = exprs.iter().map(as_column).collect();
+        if let Some(columns) = direct {
+            return Ok((input, columns));
+        }
+        let below = self.plan.node(input).schema.clone();
+        let mut projection: Vec<Expr> = Vec::new();
+        let mut fields: Vec<Field> = Vec::new();
+        let mut columns = Vec::new();
+        for expr in exprs {
+            let known = projection.iter().position(|known| known == expr);
+            columns.push(known.unwrap_or_else(|| {
+                fields.push(match expr {
+                    Expr::Column { index, .. } => below.fields[*index].clone(),
+                    _ => Field::new(format!("$f{}", projection.len()), expr.data_type()),
+                });
+                projection.push(expr.clone());
+                projection.len() - 1
+            }));
+        }
+        let schema = Arc::new(Schema::new(fields));
+        // A calc below is taken in rather than put another one on top.
+        if let PhysicalOp::Calc(calc) = &self.plan.node(input).op
+            && may_inline(&projection, &[], &calc.projection)
+        {
+            let condition = calc.condition.clone();
+            let inner: Vec<Expr> =
+                projection.iter().map(|e| crate::bind::inline(e, &calc.projection)).collect();
+            let (source, span) = (self.plan.node(input).inputs[0].node, self.plan.node(input).span);
+            return Ok((self.add_calc(source, condition, inner, schema, span)?, columns));
+        }
+        Ok((self.add_calc(input, None, projection, schema, None)?, columns))
+    }
+
+    fn sort(&mut self, plan: &PlanRef, sort: &Sort) -> Result<NodeId> {
+        let schema = plan.schema.clone();
+        let input = self.node(plan.input())?;
+        let input = PhysicalInput { node: input, distribution: Distribution::Single };
+        if sort.keys.is_empty() {
+            let op =
+                PhysicalOp::Limit { offset: sort.offset, fetch: sort.fetch.unwrap_or(u64::MAX) };
+            return self.add(op, vec![input], schema, plan.span);
+        }
+        if !self.config.batch {
+            return Err(PlanError::new(match sort.fetch {
+                None => "Sort on a non-time-attribute field is not supported.",
+                Some(_) => "ORDER BY … LIMIT cannot be planned in streaming by this version",
+            })
+            .hint(
+                "order by a time attribute, add LIMIT, or SET 'execution.runtime-mode' = 'batch'",
+            ));
+        }
+        let keys = sort
+            .keys
+            .iter()
+            .map(|key| Ok((column(&key.expr)?, key.descending, key.nulls_first)))
+            .collect::<Result<_>>()?;
+        let op = PhysicalOp::Sort(BatchSort { keys, offset: sort.offset, fetch: sort.fetch });
+        self.add(op, vec![input], schema, plan.span)
+    }
+
+    fn sink(&mut self, plan: &PlanRef, sink: &Sink) -> Result<NodeId> {
+        let mut input = self.node(plan.input())?;
+        let mut not_null = Vec::new();
+        if let SinkTarget::Table(table) = &sink.target {
+            let given = self.plan.node(input).changelog;
+            let taken = table.changelog_mode(given);
+            let by_key = taken.contains(RowKind::UpdateAfter) && !sink.primary_key.is_empty();
+            if given.contains(RowKind::UpdateBefore)
+                && !taken.contains(RowKind::UpdateBefore)
+                && by_key
+            {
+                let schema = self.plan.node(input).schema.clone();
+                let op = PhysicalOp::DropUpdateBefore;
+                input = self.add(op, vec![any(input)], schema, None)?;
+            }
+            let fields = plan.schema.fields.iter().enumerate();
+            not_null = fields.filter(|(_, f)| !f.data_type.nullable).map(|(i, _)| i).collect();
+        }
+        let distribution = match sink.target {
+            SinkTarget::Collect => Distribution::Single,
+            SinkTarget::Table(_) => Distribution::Any,
+        };
+        let op = PhysicalOp::Sink(PhysicalSink {
+            sink: sink.clone(),
+            not_null,
+            drop_nulls: self.config.not_null_enforcer == NotNullEnforcer::Drop,
+        });
+        let input = PhysicalInput { node: input, distribution };
+        self.add(op, vec![input], plan.schema.clone(), plan.span)
+    }
+
+    /// Adds an operator, or finds the one that does the same.
+    fn add(
+        &mut self,
+        op: PhysicalOp,
+        inputs: Vec<PhysicalInput>,
+        schema: Arc<Schema>,
+        span: Option<Span>,
+    ) -> Result<NodeId> {
+        let digest = self.config.reuse_sub_plan.then(|| digest::of(&op, &inputs)).flatten();
+        if let Some(digest) = &digest
+            && let Some(id) = self.digests.get(digest)
+            && *self.plan.node(*id).schema == *schema
+        {
+            return Ok(*id);
+        }
+        let of = |input: &PhysicalInput| &self.plan.nodes[input.node];
+        let modes: Vec<ChangelogMode> = inputs.iter().map(|input| of(input).changelog).collect();
+        let bounded = match &op {
+            PhysicalOp::Source(scan) => scan.source.boundedness() == Boundedness::Bounded,
+            _ => inputs.iter().all(|input| self.bounded[input.node]),
+        };
+        let first_keys = inputs.first().map(|input| of(input).unique_keys.clone());
+        let first_keys = first_keys.unwrap_or_default();
+        let unique_keys = match &op {
+            PhysicalOp::Source(scan) => scan
+                .table
+                .primary_key
+                .iter()
+                .filter_map(|key| key.columns.iter().map(|name| schema.index_of(name)).collect())
+                .collect(),
+            PhysicalOp::Calc(calc) => keys::project(&first_keys, &calc.projection),
+            PhysicalOp::GroupAggregate(aggregate) => keys::grouped(aggregate.keys.len()),
+            PhysicalOp::WindowAggregate(aggregate) => keys::windowed(&aggregate.outputs),
+            PhysicalOp::Join(join) => keys::joined(join, of(&inputs[0]).schema.len()),
+            PhysicalOp::ChangelogNormalize { key } => vec![key.clone()],
+            PhysicalOp::Limit { .. }
+            | PhysicalOp::Sort(_)
+            | PhysicalOp::DropUpdateBefore
+            | PhysicalOp::Sink(_) => first_keys,
+            PhysicalOp::Values(_)
+            | PhysicalOp::Expand(_)
+            | PhysicalOp::WindowAssign(_)
+            | PhysicalOp::Union => Vec::new(),
+        };
+        let state = self.state_bound(&op, &inputs, bounded);
+        let changelog = changelog::produced(&op, &modes);
+        let node = PhysicalNode { op, inputs, schema, changelog, unique_keys, state, span };
+        let id = self.plan.nodes.len();
+        self.plan.nodes.push(node);
+        self.bounded.push(bounded);
+        if let Some(digest) = digest {
+            self.digests.insert(digest, id);
+        }
+        Ok(id)
+    }
+
+    fn state_bound(&self, op: &PhysicalOp, inputs: &[PhysicalInput], bounded: bool) -> StateBound {
+        let name = |columns: &[usize], input: usize| {
+            let schema = &self.plan.nodes[inputs[input].node].schema;
+            let names: Vec<&str> = columns.iter().map(|c| &*schema.fields[*c].name).collect();
+            names.join(", ")
+        };
+        match op {
+            PhysicalOp::Source(_) | PhysicalOp::Limit { .. } => StateBound::Constant,
+            PhysicalOp::GroupAggregate(aggregate) if aggregate.keys.is_empty() => {
+                StateBound::Constant
+            }
+            PhysicalOp::GroupAggregate(aggregate) => {
+                StateBound::keyed(aggregate.state_ttl, bounded, || {
+                    format!("a group for each ({})", name(&aggregate.keys, 0))
+                })
+            }
+            PhysicalOp::WindowAggregate(_) => StateBound::Watermark,
+            PhysicalOp::Join(join) => {
+                StateBound::keyed(join.state_ttl, bounded, || "all rows of both inputs".to_string())
+            }
+            PhysicalOp::ChangelogNormalize { key } => {
+                StateBound::keyed(self.config.state_ttl, bounded, || {
+                    format!("the last row of each ({})", name(key, 0))
+                })
+            }
+            PhysicalOp::Sort(_) => StateBound::BoundedInput,
+            _ => StateBound::Stateless,
+        }
+    }
+
+    /// The value of a constant expression.
+    fn constant(&self, expr: &Expr) -> Option<Value> {
+        match expr {
+            Expr::Literal { value, .. } => Some(value.clone()),
+            _ if expr.columns().is_empty() && expr.volatility() == Volatility::Immutable => {
+                let evaluator = Evaluator::new(expr, self.settings).ok()?;
+                evaluator.evaluate_constant(self.settings.query_start).ok()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An input whose rows stay where they are.
+fn any(node: NodeId) -> PhysicalInput {
+    PhysicalInput { node, distribution: Distribution::Any }
+}
+
+/// Rows that agree in these columns meet; all rows, when there are none.
+fn by(node: NodeId, columns: &[usize]) -> PhysicalInput {
+    let distribution = if columns.is_empty() {
+        Distribution::Single
+    } else {
+        Distribution::Hash(columns.to_vec())
+    };
+    PhysicalInput { node, distribution }
+}
+
+fn window_of(window: &WindowAssignment) -> WindowOf {
+    WindowOf {
+        kind: window.kind,
+        time_column: window.time_column,
+        is_rowtime: window.is_rowtime,
+        is_ltz: window.is_ltz,
+        partition: window.partition.clone(),
+    }
+}
+
+/// All columns of a schema, in order.
+fn columns_of(schema: &Schema) -> Vec<Expr> {
+    let fields = schema.fields.iter().enumerate();
+    fields.map(|(i, field)| Expr::column(i, DataType::clone(&field.data_type))).collect()
+}
+
+fn as_column(expr: &Expr) -> Option<usize> {
+    if let Expr::Column { index, .. } = expr { Some(*index) } else { None }
+}
+
+fn column(expr: &Expr) -> Result<usize> {
+    as_column(expr).ok_or_else(|| PlanError::new(format!("internal error: {expr} is no column")))
+}
+
+fn is_identity(projection: &[Expr], width: usize) -> bool {
+    projection.len() == width
+        && projection.iter().enumerate().all(|(i, expr)| as_column(expr) == Some(i))
+}
+
+/// Whether expressions over a projection may be computed from its input directly: nothing is
+/// computed twice, and what differs from call to call is called as often as before.
+fn may_inline(projection: &[Expr], conditions: &[Expr], below: &[Expr]) -> bool {
+    let mut uses = vec![0usize; below.len()];
+    for expr in projection.iter().chain(conditions) {
+        expr.visit(&mut |node| {
+            if let Expr::Column { index, .. } = node {
+                uses[*index] += 1;
+            }
+        });
+    }
+    below.iter().zip(uses).all(|(expr, uses)| match expr {
+        Expr::Column { .. } | Expr::Literal { .. } => true,
+        _ => uses <= 1 && (uses == 0 || expr.volatility() != Volatility::Volatile),
+    })
+}
+
+/// The plan without nodes that no sink reads.
+fn reachable(plan: PhysicalPlan) -> PhysicalPlan {
+    let mut used = vec![false; plan.nodes.len()];
+    for sink in &plan.sinks {
+        used[*sink] = true;
+    }
+    for id in (0..plan.nodes.len()).rev() {
+        if used[id] {
+            for input in &plan.nodes[id].inputs {
+                used[input.node] = true;
+            }
+        }
+    }
+    let mut moved = vec![0; plan.nodes.len()];
+    let mut nodes = Vec::new();
+    for (id, mut node) in plan.nodes.into_iter().enumerate() {
+        if used[id] {
+            moved[id] = nodes.len();
+            node.inputs.iter_mut().for_each(|input| input.node = moved[input.node]);
+            nodes.push(node);
+        }
+    }
+    PhysicalPlan { nodes, sinks: plan.sinks.iter().map(|sink| moved[*sink]).collect() }
+}

@@ -1,0 +1,293 @@
+//! Aggregation: by group, or by window where the keys name one.
+
+use flott_functions::Expr;
+
+use super::{Lowering, by, column};
+use crate::logical::{
+    Aggregate, AggregateCall, LogicalOp, LogicalPlan, PlanRef, WindowAssignment, WindowKind,
+};
+use crate::physical::{
+    ColumnAggregate, GroupAggregate, NodeId, PhysicalOp, WindowAggregate, WindowOf, WindowOutput,
+    WindowSource,
+};
+use crate::traits::window::{groups_by_window, window_columns};
+use crate::{PlanError, Result};
+
+impl Lowering<'_> {
+    pub(super) fn aggregate(&mut self, plan: &PlanRef, aggregate: &Aggregate) -> Result<NodeId> {
+        if groups_by_window(plan.input(), &aggregate.groups) {
+            return self.window_aggregate(plan, aggregate);
+        }
+        let input = self.node(plan.input())?;
+        let (input, columns) = self.columns(input, &operands(aggregate))?;
+        let (keys, calls) = self.assign(aggregate, &aggregate.groups, &columns);
+        let op = PhysicalOp::GroupAggregate(GroupAggregate {
+            input_retracts: !self.plan.node(input).changelog.is_insert_only(),
+            emit_update_before: true,
+            final_only: self.config.batch,
+            state_ttl: self.config.state_ttl,
+            keys: keys.clone(),
+            calls,
+        });
+        self.add(op, vec![by(input, &keys)], plan.schema.clone(), plan.span)
+    }
+
+    /// Splits the columns of [`operands`] into keys and calls.
+    fn assign(
+        &self,
+        aggregate: &Aggregate,
+        groups: &[Expr],
+        columns: &[usize],
+    ) -> (Vec<usize>, Vec<ColumnAggregate>) {
+        let (keys, mut rest) = columns.split_at(groups.len());
+        let calls = aggregate
+            .calls
+            .iter()
+            .map(|call| {
+                let (args, tail) = rest.split_at(call.args.len());
+                let (filter, tail) = tail.split_at(usize::from(call.filter.is_some()));
+                rest = tail;
+                self.column_aggregate(call, args, filter.first().copied())
+            })
+            .collect();
+        (keys.to_vec(), calls)
+    }
+
+    fn column_aggregate(
+        &self,
+        call: &AggregateCall,
+        args: &[usize],
+        filter: Option<usize>,
+    ) -> ColumnAggregate {
+        ColumnAggregate {
+            function: call.function,
+            args: args.to_vec(),
+            literals: call.args.iter().map(|arg| self.constant(arg)).collect(),
+            arg_types: call.args.iter().map(Expr::data_type).collect(),
+            symbols: call.symbols.clone(),
+            distinct: call.distinct,
+            filter,
+            data_type: call.data_type.clone(),
+        }
+    }
+
+    fn window_aggregate(&mut self, plan: &PlanRef, aggregate: &Aggregate) -> Result<NodeId> {
+        if let Some(below) = below_window(plan.input(), aggregate) {
+            check_hop(below.window.kind)?;
+            return self.sliced(plan, aggregate, below);
+        }
+        let Some(columns) = window_columns(plan.input()) else {
+            return Err(PlanError::new("the window of a window aggregate was lost"));
+        };
+        let window = window_assignment(plan.input())
+            .ok_or_else(|| PlanError::new("the window of a window aggregate was lost"))?;
+        check_hop(window.kind)?;
+        let (is_rowtime, is_ltz) = (window.is_rowtime, window.is_ltz);
+        let outputs = outputs(&aggregate.groups, |index| {
+            if Some(index) == columns.start {
+                Some(WindowOutput::Start)
+            } else if Some(index) == columns.end {
+                Some(WindowOutput::End)
+            } else if Some(index) == columns.time {
+                Some(WindowOutput::Time)
+            } else {
+                None
+            }
+        });
+        let keys: Vec<Expr> = key_exprs(&aggregate.groups, &outputs);
+        let bound = |column: Option<usize>| {
+            let index = column.unwrap_or_default();
+            Expr::column(index, plan.input().schema.fields[index].data_type.clone())
+        };
+        let mut operands: Vec<Expr> = keys.clone();
+        operands.extend(call_operands(aggregate));
+        operands.push(bound(columns.start));
+        operands.push(bound(columns.end));
+        let input = self.node(plan.input())?;
+        let (input, mut positions) = self.columns(input, &operands)?;
+        let end = positions.pop().unwrap_or_default();
+        let start = positions.pop().unwrap_or_default();
+        let source = WindowSource::Attached { start, end, is_rowtime, is_ltz };
+        self.add_window(plan, aggregate, input, source, &keys, &positions, outputs)
+    }
+
+    /// The aggregate cuts the time column into windows itself, so that windows that overlap can
+    /// share their parts.
+    fn sliced(
+        &mut self,
+        plan: &PlanRef,
+        aggregate: &Aggregate,
+        below: BelowWindow,
+    ) -> Result<NodeId> {
+        let width = below.input.schema.len();
+        let outputs = outputs(&below.groups, |index| match index.checked_sub(width) {
+            Some(0) => Some(WindowOutput::Start),
+            Some(1) => Some(WindowOutput::End),
+            Some(2) => Some(WindowOutput::Time),
+            _ => None,
+        });
+        let keys = key_exprs(&below.groups, &outputs);
+        let mut operands = keys.clone();
+        operands.extend(below.operands);
+        let field = &below.input.schema.fields[below.window.time_column];
+        operands.push(Expr::column(below.window.time_column, field.data_type.clone()));
+        let partition = below.window.partition.iter();
+        let partition = partition.map(|column| {
+            Expr::column(*column, below.input.schema.fields[*column].data_type.clone())
+        });
+        let partitions = below.window.partition.len();
+        operands.extend(partition);
+        let mut input = self.node(&below.input)?;
+        if !below.conditions.is_empty() {
+            let schema = self.plan.node(input).schema.clone();
+            let all = super::columns_of(&schema);
+            let condition = Some(Expr::conjunction(below.conditions));
+            input = self.add_calc(input, condition, all, schema, None)?;
+        }
+        let (input, mut positions) = self.columns(input, &operands)?;
+        let partition = positions.split_off(positions.len() - partitions);
+        let time_column = positions.pop().unwrap_or_default();
+        let source = WindowSource::Assign(WindowOf {
+            kind: below.window.kind,
+            time_column,
+            is_rowtime: below.window.is_rowtime,
+            is_ltz: below.window.is_ltz,
+            partition,
+        });
+        self.add_window(plan, aggregate, input, source, &keys, &positions, outputs)
+    }
+
+    #[allow(clippy::too_many_arguments)] // The last step of two ways to the same operator.
+    fn add_window(
+        &mut self,
+        plan: &PlanRef,
+        aggregate: &Aggregate,
+        input: NodeId,
+        window: WindowSource,
+        keys: &[Expr],
+        positions: &[usize],
+        outputs: Vec<WindowOutput>,
+    ) -> Result<NodeId> {
+        let (keys, calls) = self.assign(aggregate, keys, positions);
+        let op = PhysicalOp::WindowAggregate(WindowAggregate {
+            window,
+            keys: keys.clone(),
+            calls,
+            outputs,
+            input_retracts: !self.plan.node(input).changelog.is_insert_only(),
+        });
+        self.add(op, vec![by(input, &keys)], plan.schema.clone(), plan.span)
+    }
+}
+
+/// Keys, then arguments and filter of each call.
+fn operands(aggregate: &Aggregate) -> Vec<Expr> {
+    aggregate.groups.iter().cloned().chain(call_operands(aggregate)).collect()
+}
+
+fn call_operands(aggregate: &Aggregate) -> impl Iterator<Item = Expr> + '_ {
+    aggregate.calls.iter().flat_map(|call| call.args.iter().chain(&call.filter)).cloned()
+}
+
+/// Which output column is which: bounds of the window, or keys in their order.
+fn outputs(groups: &[Expr], bound: impl Fn(usize) -> Option<WindowOutput>) -> Vec<WindowOutput> {
+    let mut keys = 0;
+    groups
+        .iter()
+        .map(|group| {
+            let window = column(group).ok().and_then(&bound);
+            window.unwrap_or_else(|| {
+                keys += 1;
+                WindowOutput::Key(keys - 1)
+            })
+        })
+        .collect()
+}
+
+fn key_exprs(groups: &[Expr], outputs: &[WindowOutput]) -> Vec<Expr> {
+    let keys = groups.iter().zip(outputs).filter(|(_, o)| matches!(o, WindowOutput::Key(_)));
+    keys.map(|(group, _)| group.clone()).collect()
+}
+
+/// A window table function below an aggregate, with everything between them written over its input.
+struct BelowWindow<'p> {
+    window: &'p WindowAssignment,
+    input: PlanRef,
+    /// Over the input and, behind it, the window's columns.
+    groups: Vec<Expr>,
+    /// Arguments and filters, over the input alone.
+    operands: Vec<Expr>,
+    conditions: Vec<Expr>,
+}
+
+/// Finds the window table function, if only projections and filters lie between, and only keys look
+/// at the window's columns.
+fn below_window<'p>(plan: &'p PlanRef, aggregate: &Aggregate) -> Option<BelowWindow<'p>> {
+    let mut groups = aggregate.groups.clone();
+    let mut operands: Vec<Expr> = call_operands(aggregate).collect();
+    let mut conditions: Vec<Expr> = Vec::new();
+    let mut at = plan;
+    loop {
+        match &at.op {
+            LogicalOp::Project(exprs) => {
+                for expr in groups.iter_mut().chain(&mut operands).chain(&mut conditions) {
+                    *expr = crate::bind::inline(expr, exprs);
+                }
+                at = at.input();
+            }
+            LogicalOp::Filter(condition) => {
+                conditions.push(condition.clone());
+                at = at.input();
+            }
+            LogicalOp::Window(window) => {
+                let input = at.input().clone();
+                let width = input.schema.len();
+                let plain = |expr: &Expr| expr.columns().iter().all(|column| *column < width);
+                let keys = groups.iter().all(|key| column(key).is_ok() || plain(key));
+                // Sessions are told apart by their partition, which must be the keys then.
+                let partition_is_key = match window.kind {
+                    WindowKind::Session { .. } => {
+                        let keys: Vec<usize> = groups
+                            .iter()
+                            .filter_map(|key| column(key).ok())
+                            .filter(|key| *key < width)
+                            .collect();
+                        groups.iter().all(|key| column(key).is_ok())
+                            && keys.len() == window.partition.len()
+                            && window.partition.iter().all(|c| keys.contains(c))
+                    }
+                    _ => true,
+                };
+                let fits = keys
+                    && partition_is_key
+                    && operands.iter().all(plain)
+                    && conditions.iter().all(plain)
+                    && (conditions.is_empty()
+                        || !matches!(window.kind, WindowKind::Session { .. }));
+                return fits.then_some(BelowWindow { window, input, groups, operands, conditions });
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The window table function that a plan's window columns come from.
+fn window_assignment(plan: &LogicalPlan) -> Option<&WindowAssignment> {
+    match &plan.op {
+        LogicalOp::Window(window) => Some(window),
+        LogicalOp::Project(_) | LogicalOp::Filter(_) | LogicalOp::Aggregate(_) => {
+            window_assignment(plan.input())
+        }
+        _ => None,
+    }
+}
+
+fn check_hop(kind: WindowKind) -> Result<()> {
+    match kind {
+        WindowKind::Hop { slide, size, .. } if size % slide != 0 => Err(PlanError::new(format!(
+            "HOP table function based aggregate requires size must be an integral multiple of \
+             slide, but got size {size} ms and slide {slide} ms"
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,73 @@
+//! A text that two operators share only if they do the same to the same inputs.
+
+use std::fmt::Write;
+
+use flott_functions::Expr;
+use flott_types::DataType;
+
+use crate::physical::{ColumnAggregate, PhysicalInput, PhysicalOp};
+
+/// The digest of an operator; `None` for those that never merge.
+pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
+    let mut out = String::new();
+    let list = |exprs: &[Expr]| {
+        // Two columns of one position and different types are different expressions.
+        exprs.iter().map(|e| format!("{e}:{}", e.data_type())).collect::<Vec<_>>().join(", ")
+    };
+    match op {
+        PhysicalOp::Source(scan) => {
+            write!(out, "source {} {:?}", scan.identity, scan.columns).ok()?;
+            write!(out, " {:?} {:?} {:?}", scan.watermark, scan.idle_timeout, scan.limit).ok()?;
+        }
+        PhysicalOp::Calc(calc) => {
+            let volatile = calc.projection.iter().chain(&calc.condition);
+            if volatile.clone().any(|e| e.volatility() == flott_functions::Volatility::Volatile) {
+                return None;
+            }
+            write!(out, "calc {:?} [{}]", calc.condition, list(&calc.projection)).ok()?;
+        }
+        PhysicalOp::GroupAggregate(aggregate) => {
+            write!(out, "group {:?} {}", aggregate.keys, calls(&aggregate.calls)).ok()?;
+        }
+        PhysicalOp::WindowAggregate(aggregate) => {
+            write!(out, "window {:?} {:?}", aggregate.window, aggregate.keys).ok()?;
+            write!(out, " {:?} {}", aggregate.outputs, calls(&aggregate.calls)).ok()?;
+        }
+        PhysicalOp::WindowAssign(window) => write!(out, "assign {window:?}").ok()?,
+        PhysicalOp::Join(join) => {
+            write!(out, "join {:?} {:?} {:?}", join.kind, join.left_keys, join.right_keys).ok()?;
+            write!(out, " {:?} {:?}", join.null_safe, join.residual).ok()?;
+        }
+        PhysicalOp::Union => out.push_str("union"),
+        PhysicalOp::ChangelogNormalize { key } => write!(out, "normalize {key:?}").ok()?,
+        PhysicalOp::Expand(rows) => {
+            let rows: Vec<_> = rows.iter().map(|row| list(row)).collect();
+            write!(out, "expand {rows:?}").ok()?;
+        }
+        PhysicalOp::Values(_)
+        | PhysicalOp::Limit { .. }
+        | PhysicalOp::Sort(_)
+        | PhysicalOp::DropUpdateBefore
+        | PhysicalOp::Sink(_) => return None,
+    }
+    for input in inputs {
+        write!(out, " <- {} {:?}", input.node, input.distribution).ok()?;
+    }
+    Some(out)
+}
+
+fn calls(calls: &[ColumnAggregate]) -> String {
+    let digest = |call: &ColumnAggregate| {
+        let DataType { root, nullable } = &call.data_type;
+        format!(
+            "{}({}{:?} {:?} {:?}) {:?} {root} {nullable}",
+            call.function.name,
+            if call.distinct { "DISTINCT " } else { "" },
+            call.args,
+            call.literals,
+            call.symbols,
+            call.filter,
+        )
+    };
+    calls.iter().map(digest).collect::<Vec<_>>().join("; ")
+}

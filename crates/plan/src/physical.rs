@@ -1,0 +1,256 @@
+//! The physical plan: a graph of operators with their traits, ready to be run.
+//!
+//! Nodes stand in an arena in an order in which inputs come before their readers. A node that several
+//! nodes read runs once. Expressions are confined to sources, calcs and join conditions; all
+//! other operators work on columns.
+
+use std::sync::Arc;
+
+use flott_functions::Expr;
+use flott_functions::aggregate::AggregateFunction;
+use flott_sql::ast::Span;
+use flott_types::{ChangelogMode, DataType, Schema, Value};
+
+use crate::logical::{JoinKind, Scan, Sink, WindowKind};
+use crate::traits::state::StateBound;
+
+/// The number of a node in its plan.
+pub type NodeId = usize;
+
+/// A plan of one job.
+pub struct PhysicalPlan {
+    /// The operators, inputs before readers.
+    pub nodes: Vec<PhysicalNode>,
+    /// The sinks, in the order of their statements.
+    pub sinks: Vec<NodeId>,
+}
+
+/// An operator of the plan.
+pub struct PhysicalNode {
+    /// What it does.
+    pub op: PhysicalOp,
+    /// What it reads.
+    pub inputs: Vec<PhysicalInput>,
+    /// The columns it gives.
+    pub schema: Arc<Schema>,
+    /// The kinds of rows it gives.
+    pub changelog: ChangelogMode,
+    /// Sets of columns by which no two rows of the result are equal.
+    pub unique_keys: Vec<Vec<usize>>,
+    /// What bounds its state.
+    pub state: StateBound,
+    /// The place in the statement's text that caused it.
+    pub span: Option<Span>,
+}
+
+/// An input and how its rows are spread over parallel tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhysicalInput {
+    /// The node read.
+    pub node: NodeId,
+    /// How rows find their task.
+    pub distribution: Distribution,
+}
+
+/// How rows find the task that works on them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Distribution {
+    /// They stay where they are.
+    Any,
+    /// Rows that agree in these columns meet in one task.
+    Hash(Vec<usize>),
+    /// All rows meet in one task.
+    Single,
+}
+
+/// What an operator does.
+pub enum PhysicalOp {
+    /// Reads a table and makes its watermarks.
+    Source(Scan),
+    /// Gives constant rows.
+    Values(Vec<Vec<Value>>),
+    /// Filters, then computes columns.
+    Calc(Calc),
+    /// Gives one row for each list of expressions and input row.
+    Expand(Vec<Vec<Expr>>),
+    /// Aggregates groups, with a changelog of every change.
+    GroupAggregate(GroupAggregate),
+    /// Aggregates the groups of each window and gives them out when the window ends.
+    WindowAggregate(WindowAggregate),
+    /// Adds the windows of each row.
+    WindowAssign(WindowOf),
+    /// Joins two inputs whose rows are kept.
+    Join(RegularJoin),
+    /// Passes on the rows of all inputs.
+    Union,
+    /// Passes on the first rows.
+    Limit {
+        /// Rows left out at the beginning.
+        offset: u64,
+        /// Rows given at most.
+        fetch: u64,
+    },
+    /// Gives out all rows in order at the end of the input; batch mode only.
+    Sort(BatchSort),
+    /// Keeps the last row of each key, and completes updates and deletions from it.
+    ChangelogNormalize {
+        /// The key.
+        key: Vec<usize>,
+    },
+    /// Drops −U rows.
+    DropUpdateBefore,
+    /// Writes a table, or hands rows to whoever runs the query.
+    Sink(PhysicalSink),
+}
+
+/// Filters, then computes columns.
+pub struct Calc {
+    /// Which rows pass.
+    pub condition: Option<Expr>,
+    /// The columns computed.
+    pub projection: Vec<Expr>,
+}
+
+/// One aggregate over columns of the input.
+#[derive(Clone)]
+pub struct ColumnAggregate {
+    /// The function.
+    pub function: &'static AggregateFunction,
+    /// The columns of its arguments.
+    pub args: Vec<usize>,
+    /// Constant arguments, beside `args`: type rules and accumulators look at them.
+    pub literals: Vec<Option<Value>>,
+    /// The types of the arguments.
+    pub arg_types: Vec<DataType>,
+    /// Words of special syntax.
+    pub symbols: Vec<Arc<str>>,
+    /// Whether equal arguments count once.
+    pub distinct: bool,
+    /// A BOOLEAN column: which rows count.
+    pub filter: Option<usize>,
+    /// The type of the result.
+    pub data_type: DataType,
+}
+
+/// `GROUP BY` over a changelog.
+pub struct GroupAggregate {
+    /// The columns of the keys.
+    pub keys: Vec<usize>,
+    /// The aggregates.
+    pub calls: Vec<ColumnAggregate>,
+    /// Whether input rows may be taken back.
+    pub input_retracts: bool,
+    /// Whether −U rows are wanted.
+    pub emit_update_before: bool,
+    /// Whether only the final rows are wanted, at the end of the input (batch mode).
+    pub final_only: bool,
+    /// Idle groups are forgotten after so many milliseconds; 0: never.
+    pub state_ttl: u64,
+}
+
+/// Aggregation by window.
+pub struct WindowAggregate {
+    /// Where the windows come from.
+    pub window: WindowSource,
+    /// The columns of the keys beside the window.
+    pub keys: Vec<usize>,
+    /// The aggregates.
+    pub calls: Vec<ColumnAggregate>,
+    /// The columns given before the aggregates.
+    pub outputs: Vec<WindowOutput>,
+    /// Whether input rows may be taken back.
+    pub input_retracts: bool,
+}
+
+/// Where the windows of a [`WindowAggregate`] come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WindowSource {
+    /// The time column of the input is cut into windows.
+    Assign(WindowOf),
+    /// The input's columns `window_start` and `window_end` name each row's window.
+    Attached {
+        /// The column of the start.
+        start: usize,
+        /// The column of the end.
+        end: usize,
+        /// Whether windows end by event time.
+        is_rowtime: bool,
+        /// Whether the window's time is a TIMESTAMP_LTZ.
+        is_ltz: bool,
+    },
+}
+
+/// Windows over a time column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WindowOf {
+    /// Which windows.
+    pub kind: WindowKind,
+    /// The time column.
+    pub time_column: usize,
+    /// Whether it is event time.
+    pub is_rowtime: bool,
+    /// Whether it is a TIMESTAMP_LTZ: windows then align to the session's zone.
+    pub is_ltz: bool,
+    /// Of SESSION: the columns by which sessions are told apart.
+    pub partition: Vec<usize>,
+}
+
+/// A column that a [`WindowAggregate`] gives before its aggregates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowOutput {
+    /// The key at this position of `keys`.
+    Key(usize),
+    /// The start of the window.
+    Start,
+    /// Its end.
+    End,
+    /// Its end less one millisecond, a time attribute.
+    Time,
+}
+
+/// A join whose inputs are kept.
+pub struct RegularJoin {
+    /// Which kind.
+    pub kind: JoinKind,
+    /// The key columns of the left input.
+    pub left_keys: Vec<usize>,
+    /// The key columns of the right input.
+    pub right_keys: Vec<usize>,
+    /// For each key, whether NULL equals NULL.
+    pub null_safe: Vec<bool>,
+    /// What else must be TRUE, over the columns of both inputs.
+    pub residual: Option<Expr>,
+    /// Unique keys of the left input.
+    pub left_unique: Vec<Vec<usize>>,
+    /// Unique keys of the right input.
+    pub right_unique: Vec<Vec<usize>>,
+    /// Rows not touched for so many milliseconds are forgotten; 0: never.
+    pub state_ttl: u64,
+}
+
+/// Sorting a bounded input.
+pub struct BatchSort {
+    /// The columns, each with whether large values and NULLs come first.
+    pub keys: Vec<(usize, bool, bool)>,
+    /// Rows left out at the beginning.
+    pub offset: u64,
+    /// Rows given at most.
+    pub fetch: Option<u64>,
+}
+
+/// A sink and what is enforced before it.
+pub struct PhysicalSink {
+    /// What is written.
+    pub sink: Sink,
+    /// NOT NULL columns that may hold NULL.
+    pub not_null: Vec<usize>,
+    /// Whether a row with such a NULL is dropped instead of failing the job.
+    pub drop_nulls: bool,
+}
+
+impl PhysicalPlan {
+    /// A node.
+    pub fn node(&self, id: NodeId) -> &PhysicalNode {
+        &self.nodes[id]
+    }
+}

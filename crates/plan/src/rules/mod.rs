@@ -1,0 +1,89 @@
+//! Rewrites of the logical plan: small, named, and listed here in the order in which they apply.
+
+mod fold_constants;
+mod prune_columns;
+mod push_filters;
+
+use flott_functions::SessionSettings;
+
+use crate::Result;
+use crate::logical::{LogicalOp, LogicalPlan, PlanRef};
+
+/// A rule over all plans of a job at once, which may share nodes.
+type Rule = fn(Vec<PlanRef>, &SessionSettings) -> Result<Vec<PlanRef>>;
+
+/// The rules, in order.
+const RULES: [(&str, Rule); 3] = [
+    ("fold constants", fold_constants::apply),
+    ("push filters", push_filters::apply),
+    ("prune columns", prune_columns::apply),
+];
+
+/// Applies all rules.
+pub fn optimize(mut roots: Vec<PlanRef>, settings: &SessionSettings) -> Result<Vec<PlanRef>> {
+    for (_, rule) in RULES {
+        roots = rule(roots, settings)?;
+    }
+    Ok(roots)
+}
+
+/// The node with every expression rewritten.
+fn map_exprs(
+    plan: &LogicalPlan,
+    rewrite: &mut impl FnMut(flott_functions::Expr) -> flott_functions::Expr,
+) -> LogicalOp {
+    let mut op = plan.op.clone();
+    match &mut op {
+        LogicalOp::Project(exprs) => replace_all(exprs, rewrite),
+        LogicalOp::Filter(condition) => replace(condition, rewrite),
+        LogicalOp::Values(rows) | LogicalOp::Expand(rows) => {
+            rows.iter_mut().for_each(|row| replace_all(row, rewrite));
+        }
+        LogicalOp::Aggregate(aggregate) => {
+            replace_all(&mut aggregate.groups, rewrite);
+            for call in &mut aggregate.calls {
+                replace_all(&mut call.args, rewrite);
+                if let Some(filter) = &mut call.filter {
+                    replace(filter, rewrite);
+                }
+            }
+        }
+        LogicalOp::Join(join) => {
+            for pair in &mut join.equal {
+                replace(&mut pair.left, rewrite);
+                replace(&mut pair.right, rewrite);
+            }
+            if let Some(residual) = &mut join.residual {
+                replace(residual, rewrite);
+            }
+        }
+        LogicalOp::Sort(sort) => {
+            sort.keys.iter_mut().for_each(|key| replace(&mut key.expr, rewrite));
+        }
+        LogicalOp::Scan(scan) => {
+            if let Some(watermark) = &mut scan.watermark {
+                replace(watermark, rewrite);
+            }
+        }
+        LogicalOp::Window(_)
+        | LogicalOp::Union
+        | LogicalOp::ChangelogNormalize(_)
+        | LogicalOp::Sink(_) => {}
+    }
+    op
+}
+
+fn replace_all(
+    exprs: &mut [flott_functions::Expr],
+    rewrite: &mut impl FnMut(flott_functions::Expr) -> flott_functions::Expr,
+) {
+    exprs.iter_mut().for_each(|expr| replace(expr, rewrite));
+}
+
+fn replace(
+    expr: &mut flott_functions::Expr,
+    rewrite: &mut impl FnMut(flott_functions::Expr) -> flott_functions::Expr,
+) {
+    let old = std::mem::replace(expr, flott_functions::Expr::boolean(true));
+    *expr = rewrite(old);
+}

@@ -1,0 +1,158 @@
+//! Changelog modes: which kinds of rows each operator gives, and which its readers can do without.
+
+use flott_types::{ChangelogMode, RowKind};
+
+use crate::logical::{JoinKind, SinkTarget};
+use crate::physical::{NodeId, PhysicalNode, PhysicalOp, PhysicalPlan};
+use crate::{PlanError, Result};
+
+/// The kinds an operator gives for the kinds its inputs give.
+pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
+    let first = inputs.first().copied().unwrap_or(ChangelogMode::INSERT_ONLY);
+    let updating =
+        first.with(RowKind::Insert).with(RowKind::UpdateBefore).with(RowKind::UpdateAfter);
+    match op {
+        PhysicalOp::Source(scan) => scan.source.changelog_mode(),
+        PhysicalOp::Values(_) => ChangelogMode::INSERT_ONLY,
+        PhysicalOp::Calc(_) | PhysicalOp::Expand(_) | PhysicalOp::Limit { .. } => first,
+        PhysicalOp::WindowAssign(_) => first,
+        PhysicalOp::GroupAggregate(aggregate) => {
+            if aggregate.final_only {
+                ChangelogMode::INSERT_ONLY
+            } else if !first.is_insert_only() {
+                ChangelogMode::ALL
+            } else if aggregate.calls.is_empty() {
+                ChangelogMode::INSERT_ONLY
+            } else {
+                updating
+            }
+        }
+        PhysicalOp::WindowAggregate(_) | PhysicalOp::Sort(_) => ChangelogMode::INSERT_ONLY,
+        PhysicalOp::Join(join) => match join.kind {
+            JoinKind::Inner => {
+                inputs.iter().fold(ChangelogMode::INSERT_ONLY, |all, mode| all.union(*mode))
+            }
+            JoinKind::Semi if inputs.iter().all(|mode| mode.is_insert_only()) => {
+                ChangelogMode::INSERT_ONLY
+            }
+            _ => ChangelogMode::ALL,
+        },
+        PhysicalOp::Union | PhysicalOp::Sink(_) => {
+            inputs.iter().fold(ChangelogMode::INSERT_ONLY, |all, mode| all.union(*mode))
+        }
+        PhysicalOp::ChangelogNormalize { .. } => ChangelogMode::ALL,
+        PhysicalOp::DropUpdateBefore => first.without(RowKind::UpdateBefore),
+    }
+}
+
+/// Whether an operator needs −U rows from its inputs, given whether its own readers do.
+fn needs_update_before(plan: &PhysicalPlan, id: NodeId, wanted: bool) -> bool {
+    let node = plan.node(id);
+    match &node.op {
+        // A condition may let one half of an update through, unless it looks at key columns only.
+        PhysicalOp::Calc(calc) => {
+            let condition = calc.condition.as_ref();
+            wanted || condition.is_some_and(|condition| !by_key(plan, node, &condition.columns()))
+        }
+        PhysicalOp::Union
+        | PhysicalOp::Expand(_)
+        | PhysicalOp::WindowAssign(_)
+        | PhysicalOp::Limit { .. } => wanted,
+        PhysicalOp::ChangelogNormalize { .. } | PhysicalOp::DropUpdateBefore => false,
+        PhysicalOp::Sink(sink) => match &sink.sink.target {
+            SinkTarget::Collect => true,
+            SinkTarget::Table(table) => {
+                let input = plan.node(node.inputs[0].node).changelog;
+                table.changelog_mode(input).contains(RowKind::UpdateBefore)
+            }
+        },
+        _ => true,
+    }
+}
+
+fn by_key(plan: &PhysicalPlan, node: &PhysicalNode, columns: &[usize]) -> bool {
+    let keys = &plan.node(node.inputs[0].node).unique_keys;
+    keys.iter().any(|key| columns.iter().all(|column| key.contains(column)))
+}
+
+/// Tells operators whose readers can do without −U not to make them, from the sinks up.
+pub fn drop_unneeded_updates(plan: &mut PhysicalPlan) {
+    let mut wanted = vec![false; plan.nodes.len()];
+    for id in (0..plan.nodes.len()).rev() {
+        if needs_update_before(plan, id, wanted[id]) {
+            for input in &plan.nodes[id].inputs {
+                wanted[input.node] = true;
+            }
+        }
+    }
+    for id in 0..plan.nodes.len() {
+        if let PhysicalOp::GroupAggregate(aggregate) = &mut plan.nodes[id].op {
+            aggregate.emit_update_before = wanted[id];
+            if !wanted[id] {
+                plan.nodes[id].changelog = plan.nodes[id].changelog.without(RowKind::UpdateBefore);
+                continue;
+            }
+        }
+        let inputs: Vec<ChangelogMode> =
+            plan.nodes[id].inputs.iter().map(|input| plan.nodes[input.node].changelog).collect();
+        if matches!(
+            plan.nodes[id].op,
+            PhysicalOp::Calc(_)
+                | PhysicalOp::Union
+                | PhysicalOp::Sink(_)
+                | PhysicalOp::Limit { .. }
+        ) {
+            plan.nodes[id].changelog = produced(&plan.nodes[id].op, &inputs);
+        }
+    }
+}
+
+/// Refuses plans whose sinks do not take what they are given; names the part of the query that is
+/// the reason, and the ways out.
+pub fn check_sinks(plan: &PhysicalPlan) -> Result<()> {
+    for id in &plan.sinks {
+        let node = plan.node(*id);
+        let PhysicalOp::Sink(sink) = &node.op else { continue };
+        let SinkTarget::Table(table) = &sink.sink.target else { continue };
+        let input = node.inputs[0].node;
+        let given = plan.node(input).changelog;
+        let taken = table.changelog_mode(given);
+        // −U may be dropped on the way where the sink finds rows by its key.
+        let must = if taken.contains(RowKind::UpdateAfter) && !sink.sink.primary_key.is_empty() {
+            given.without(RowKind::UpdateBefore)
+        } else {
+            given
+        };
+        if must.is_subset(taken) {
+            continue;
+        }
+        let updates = given.has_updates() && !taken.contains(RowKind::UpdateAfter);
+        let what = if updates { "update" } else { "delete" };
+        let cause = first_cause(plan, input, updates);
+        let culprit = plan.node(cause);
+        let error = PlanError::new(format!(
+            "Table sink '{}' doesn't support consuming {what} changes which is produced by node {}",
+            sink.sink.path,
+            crate::explain::describe(plan, cause)
+        ))
+        .hint(
+            "write to a table that takes updates (upsert-kafka or jdbc with a PRIMARY KEY, print), \
+             or aggregate by a window so that each result is final",
+        );
+        return Err(match culprit.span {
+            Some(span) => error.at(span),
+            None => error,
+        });
+    }
+    Ok(())
+}
+
+/// The first operator on the way from the sources that makes updates (or deletions).
+fn first_cause(plan: &PhysicalPlan, id: NodeId, updates: bool) -> NodeId {
+    let offending = |id: NodeId| {
+        let mode = plan.node(id).changelog;
+        if updates { mode.has_updates() } else { mode.contains(RowKind::Delete) }
+    };
+    let source = plan.node(id).inputs.iter().map(|input| input.node).find(|n| offending(*n));
+    source.map_or(id, |source| first_cause(plan, source, updates))
+}

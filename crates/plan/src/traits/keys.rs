@@ -1,0 +1,73 @@
+//! Unique keys: sets of columns by which no two rows of a result are equal.
+
+use flott_functions::Expr;
+
+use crate::logical::JoinKind;
+use crate::physical::{RegularJoin, WindowOutput};
+
+/// The keys that survive a projection: those whose columns are all passed on.
+pub fn project(keys: &[Vec<usize>], projection: &[Expr]) -> Vec<Vec<usize>> {
+    keys.iter()
+        .filter_map(|key| {
+            key.iter()
+                .map(|column| {
+                    projection
+                        .iter()
+                        .position(|e| matches!(e, Expr::Column { index, .. } if index == column))
+                })
+                .collect::<Option<Vec<_>>>()
+        })
+        .collect()
+}
+
+/// The key of a grouping by its first `count` output columns. A global aggregate has one row.
+pub fn grouped(count: usize) -> Vec<Vec<usize>> {
+    vec![(0..count).collect()]
+}
+
+/// The key of a window aggregation: its keys and one bound of the window.
+pub fn windowed(outputs: &[WindowOutput]) -> Vec<Vec<usize>> {
+    let bound = |wanted: WindowOutput| outputs.iter().position(|output| *output == wanted);
+    let keys = outputs
+        .iter()
+        .enumerate()
+        .filter(|(_, output)| matches!(output, WindowOutput::Key(_)))
+        .map(|(i, _)| i);
+    let (Some(start), Some(end)) = (bound(WindowOutput::Start), bound(WindowOutput::End)) else {
+        return Vec::new();
+    };
+    vec![keys.chain([start, end]).collect()]
+}
+
+/// The keys of a join.
+pub fn joined(join: &RegularJoin, left_width: usize) -> Vec<Vec<usize>> {
+    let covers = |keys: &[Vec<usize>], columns: &[usize]| {
+        keys.iter().any(|key| key.iter().all(|column| columns.contains(column)))
+    };
+    let right_once = covers(&join.right_unique, &join.right_keys);
+    let left_once = covers(&join.left_unique, &join.left_keys);
+    match join.kind {
+        JoinKind::Semi | JoinKind::Anti => return join.left_unique.clone(),
+        _ => {}
+    }
+    let mut keys = Vec::new();
+    // Where each left row meets one right row at most, a left key stays a key.
+    if right_once && !join.kind.keeps_right() {
+        keys.extend(join.left_unique.iter().cloned());
+    }
+    if left_once && !join.kind.keeps_left() {
+        keys.extend(shift(&join.right_unique, left_width));
+    }
+    if keys.is_empty() {
+        for left in &join.left_unique {
+            for right in shift(&join.right_unique, left_width) {
+                keys.push(left.iter().copied().chain(right).collect());
+            }
+        }
+    }
+    keys
+}
+
+fn shift(keys: &[Vec<usize>], by: usize) -> Vec<Vec<usize>> {
+    keys.iter().map(|key| key.iter().map(|column| column + by).collect()).collect()
+}
