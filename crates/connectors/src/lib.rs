@@ -1,1 +1,33 @@
-//! flott-connectors
+//! Connectors: what a table's rows are read from and written to, one module each, and what becomes of
+//! records that cannot be decoded.
+//!
+//! A connector is a [`ConnectorDef`]: its options as data and two functions that check a table's
+//! options at planning time and make a source or a sink of it. [`all`] lists them for the registry.
+//! Connectors know types, options and formats (which they find through the registry); they never see
+//! a plan, and what they run is the traits of `flott_catalog::connector`.
+//!
+//! ```
+//! let names: Vec<_> = flott_connectors::all().iter().map(|def| def.name).collect();
+//! assert_eq!(names, ["blackhole", "datagen", "print"]);
+//! ```
+//!
+//! | connector | reads | writes |
+//! |---|---|---|
+//! | `datagen` | generated rows | |
+//! | `print` | | lines on standard output or error |
+//! | `blackhole` | | nothing |
+
+pub mod bad_records;
+mod blackhole;
+mod common;
+mod datagen;
+mod format;
+mod pack;
+mod print;
+
+use flott_catalog::connector::ConnectorDef;
+
+/// All connectors of this crate, by name.
+pub fn all() -> Vec<&'static ConnectorDef> {
+    vec![&blackhole::BLACKHOLE, &datagen::DATAGEN, &print::PRINT]
+}

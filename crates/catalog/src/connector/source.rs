@@ -102,6 +102,10 @@ pub struct Split {
 
 /// Finds the splits of a source. There is one a job; the runtime hands splits to the readers.
 pub trait SplitEnumerator: Send {
+    /// Told once, before the first [`discover`](Self::discover), how many readers there are. A
+    /// source that makes a split for each of them needs it.
+    fn start(&mut self, _readers: usize) {}
+
     /// The splits that appeared since the last call.
     fn discover(&mut self) -> Result<Discovery, ConnectorError>;
 

@@ -1,0 +1,63 @@
+//! `blackhole`: takes every row and keeps none. For measuring what comes before it.
+
+use std::sync::Arc;
+
+use flott_catalog::connector::{
+    Committable, ConnectorDef, ConnectorError, SinkWriter, TableContext, TableSink, WriterContext,
+};
+use flott_types::{ChangelogBatch, ChangelogMode};
+
+use crate::common::{COMMON, validate};
+
+/// The connector `blackhole`.
+pub(crate) static BLACKHOLE: ConnectorDef = ConnectorDef {
+    name: "blackhole",
+    help: "swallows all rows",
+    options: COMMON,
+    uses_format: false,
+    source: None,
+    sink: Some(sink),
+};
+
+fn sink(context: &TableContext) -> Result<Arc<dyn TableSink>, ConnectorError> {
+    validate(context, &BLACKHOLE)?;
+    Ok(Arc::new(BlackholeSink { table: context.identifier.as_str().into() }))
+}
+
+struct BlackholeSink {
+    table: Arc<str>,
+}
+
+impl TableSink for BlackholeSink {
+    fn changelog_mode(&self, requested: ChangelogMode) -> ChangelogMode {
+        requested
+    }
+
+    fn writer(&self, context: &WriterContext) -> Result<Box<dyn SinkWriter>, ConnectorError> {
+        Ok(Box::new(BlackholeWriter { table: self.table.clone(), task: context.task, rows: 0 }))
+    }
+}
+
+struct BlackholeWriter {
+    table: Arc<str>,
+    task: usize,
+    rows: u64,
+}
+
+impl SinkWriter for BlackholeWriter {
+    fn write(&mut self, batch: &ChangelogBatch) -> Result<(), ConnectorError> {
+        self.rows += batch.len() as u64;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ConnectorError> {
+        Ok(())
+    }
+
+    fn prepare_commit(&mut self, end_of_input: bool) -> Result<Vec<Committable>, ConnectorError> {
+        if end_of_input {
+            tracing::debug!(table = %self.table, task = self.task, rows = self.rows, "swallowed");
+        }
+        Ok(Vec::new())
+    }
+}

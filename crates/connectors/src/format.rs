@@ -1,0 +1,69 @@
+//! The format of a table, found in the registry by the option `format`.
+
+use std::sync::Arc;
+
+use flott_catalog::connector::{
+    BadRecordHandler, ConnectorError, DecodeContext, Decoder, EncodeContext, Encoder, FormatDef,
+    Options, TableContext,
+};
+use flott_types::Schema;
+use jiff::tz::TimeZone;
+
+use crate::common::FORMAT;
+
+/// A format with the options that a table gives it, checked.
+#[derive(Clone)]
+pub(crate) struct TableFormat {
+    pub(crate) def: &'static FormatDef,
+    pub(crate) options: Options,
+    zone: TimeZone,
+}
+
+impl TableFormat {
+    /// The format that the table names.
+    pub(crate) fn of(context: &TableContext) -> Result<Self, ConnectorError> {
+        let Some(name) = context.options.raw(FORMAT.key) else {
+            return Err(ConnectorError::new("the option 'format' is missing")
+                .hint("add 'format' = '…' to the WITH clause, 'json' or 'csv' for example"));
+        };
+        let def = context.registry.format(name)?;
+        let options = context.options.with_prefix_removed(&format!("{name}."));
+        options
+            .validate(&format!("format '{name}'"), def.options)
+            .map_err(|error| error.at(format!("options '{name}.*'")))?;
+        Ok(Self { def, options, zone: context.zone.clone() })
+    }
+
+    /// A decoder of records that have the columns of `schema`, of which it gives those at
+    /// `projection`.
+    pub(crate) fn decoder(
+        &self,
+        schema: Schema,
+        projection: Vec<usize>,
+        bad_records: Arc<dyn BadRecordHandler>,
+    ) -> Result<Box<dyn Decoder>, ConnectorError> {
+        let Some(make) = self.def.decoder else {
+            return Err(self.one_way("read"));
+        };
+        make(&DecodeContext {
+            schema,
+            projection,
+            metadata: Vec::new(),
+            options: self.options.clone(),
+            zone: self.zone.clone(),
+            bad_records,
+        })
+    }
+
+    /// An encoder of batches that have the columns of `schema`.
+    pub(crate) fn encoder(&self, schema: Schema) -> Result<Box<dyn Encoder>, ConnectorError> {
+        let Some(make) = self.def.encoder else {
+            return Err(self.one_way("written"));
+        };
+        make(&EncodeContext { schema, options: self.options.clone(), zone: self.zone.clone() })
+    }
+
+    fn one_way(&self, what: &str) -> ConnectorError {
+        ConnectorError::new(format!("the format '{}' cannot be {what}", self.def.name))
+    }
+}
