@@ -5,32 +5,35 @@ use flott_types::DataType;
 
 use crate::error::{Result, StateError};
 use crate::keys::{KeyBatch, KeyEncoder, KeyStore, NO_SLOT, SlotTable};
+use crate::lists::SlotLists;
 use crate::snapshot::{StateDecoder, StateEncoder};
+use crate::ttl::Ttl;
+
+/// Who owns a member that is in no set.
+const NOBODY: u32 = NO_SLOT;
 
 /// For each slot a multiset of values, all in one table, so that a set of few values costs little.
 ///
 /// A value has one count a lane: all DISTINCT calls on a column share a table, a lane for each
-/// distinct FILTER. A value leaves when all its counts are 0.
+/// distinct FILTER. A value leaves when all its counts are 0, or when it was idle for the TTL: as in
+/// Flink each value of a set expires by itself.
 #[derive(Debug)]
 pub struct CountedSets {
     table: SlotTable,
     values: KeyStore,
-    members: Vec<Member>,
+    /// The slot whose set a member is in.
+    owners: Vec<u32>,
     /// `lanes` counts a member.
     counts: Vec<i64>,
     lanes: usize,
-    /// The first member of each slot's set.
-    heads: Vec<u32>,
-    /// Members that belong to no set.
+    ttl: Option<Ttl>,
+    /// When each member was last written; empty without a TTL.
+    last_write: Vec<i64>,
+    sets: SlotLists,
+    /// Members that are in no set.
     free: Vec<u32>,
-}
-
-/// A value of a set, and its neighbours in it.
-#[derive(Debug, Clone, Copy)]
-struct Member {
-    slot: u32,
-    previous: u32,
-    next: u32,
+    /// Where the next sweep goes on.
+    cursor: usize,
 }
 
 /// A count before and after a change.
@@ -56,15 +59,18 @@ impl CountChange {
 
 impl CountedSets {
     /// Empty sets of values of these types (most often one), with `lanes` counts a value.
-    pub fn new(types: &[DataType], lanes: usize) -> Self {
+    pub fn new(types: &[DataType], lanes: usize, ttl: Option<Ttl>) -> Self {
         Self {
             table: SlotTable::default(),
             values: KeyStore::new(KeyEncoder::new(types)),
-            members: Vec::new(),
+            owners: Vec::new(),
             counts: Vec::new(),
             lanes: lanes.max(1),
-            heads: Vec::new(),
+            ttl,
+            last_write: Vec::new(),
+            sets: SlotLists::new(),
             free: Vec::new(),
+            cursor: 0,
         }
     }
 
@@ -73,7 +79,7 @@ impl CountedSets {
         self.values.encoder()
     }
 
-    /// Adds `delta` to the count of a row's value in the set of `slot`.
+    /// Adds `delta` to the count of a row's value in the set of `slot`, at time `now` in milliseconds.
     pub fn add(
         &mut self,
         slot: u32,
@@ -81,17 +87,14 @@ impl CountedSets {
         row: usize,
         lane: usize,
         delta: i64,
+        now: i64,
     ) -> Result<CountChange> {
-        self.values.accepts(values)?;
-        let hash = member_hash(values.hashes()[row], slot);
-        let new = self.next_member()?;
-        let (store, members) = (&self.values, &self.members);
-        let member = self.table.find_or_insert(hash, new, |member| {
-            members[member as usize].slot == slot && store.is_key(member, values, row)
-        });
-        if member == new {
-            self.values.set(member, values, row)?;
-            self.link(member, slot);
+        let member = self.member(slot, values, row)?;
+        if self.is_expired(member, now) {
+            self.counts_mut(member).fill(0);
+        }
+        if self.ttl.is_some() {
+            self.last_write[member as usize] = now;
         }
         let counts = self.counts_mut(member);
         let before = counts[lane];
@@ -103,29 +106,40 @@ impl CountedSets {
         Ok(change)
     }
 
-    /// The count of a row's value in the set of `slot`.
-    pub fn count(&self, slot: u32, values: &KeyBatch, row: usize, lane: usize) -> i64 {
+    /// The count of a row's value in the set of `slot`, at time `now`.
+    pub fn count(&self, slot: u32, values: &KeyBatch, row: usize, lane: usize, now: i64) -> i64 {
         let hash = member_hash(values.hashes()[row], slot);
-        let member = self.table.find(hash, |member| {
-            self.members[member as usize].slot == slot && self.values.is_key(member, values, row)
-        });
-        member.map_or(0, |member| self.counts[member as usize * self.lanes + lane])
+        let is_member = |member| self.is_member(member, slot, values, row);
+        let found = self.table.find(hash, is_member).filter(|m| !self.is_expired(*m, now));
+        found.map_or(0, |member| self.counts(member)[lane])
     }
 
     /// Empties the set of `slot`.
     pub fn clear(&mut self, slot: u32) {
-        while let Some(member) = self.head(slot) {
+        while let Some(member) = self.sets.first(slot) {
             self.remove(member);
         }
     }
 
-    /// The values in the set of `slot`, in no order, as numbers for [`Self::columns`] and
-    /// [`Self::counts`]; they hold until the set changes.
+    /// Looks at up to `limit` values, going on where the last call ended, and drops those that expired.
+    pub fn sweep(&mut self, now: i64, limit: usize) {
+        if self.ttl.is_none() {
+            return;
+        }
+        for _ in 0..limit.min(self.owners.len()) {
+            self.cursor = if self.cursor < self.owners.len() { self.cursor } else { 0 };
+            let member = self.cursor as u32;
+            if self.owners[self.cursor] != NOBODY && self.is_expired(member, now) {
+                self.remove(member);
+            }
+            self.cursor += 1;
+        }
+    }
+
+    /// The values in the set of `slot` in the order in which they came, expired ones not yet swept
+    /// included, as numbers for [`Self::columns`] and [`Self::counts`]; they hold until the set changes.
     pub fn members(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
-        let next = |member: &u32| {
-            Some(self.members[*member as usize].next).filter(|next| *next != NO_SLOT)
-        };
-        std::iter::successors(self.head(slot), next)
+        self.sets.iter(slot)
     }
 
     /// The values of members as columns.
@@ -139,13 +153,22 @@ impl CountedSets {
         &self.counts[at..at + self.lanes]
     }
 
+    /// The number of values in all sets.
+    pub fn len(&self) -> usize {
+        self.owners.len() - self.free.len()
+    }
+
+    /// Whether all sets are empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The bytes all sets occupy.
     pub fn memory(&self) -> usize {
-        self.table.memory()
-            + self.values.memory()
-            + self.members.capacity() * size_of::<Member>()
-            + self.counts.capacity() * 8
-            + (self.heads.capacity() + self.free.capacity()) * 4
+        let numbers = self.owners.capacity() + self.free.capacity();
+        let wide = self.counts.capacity() + self.last_write.capacity();
+        let lists = self.sets.memory();
+        self.table.memory() + self.values.memory() + lists + numbers * 4 + wide * 8
     }
 
     /// Writes the set of `slot`.
@@ -154,74 +177,83 @@ impl CountedSets {
         out.columns(self.encoder().codec(), &self.columns(&members)?, members.len())?;
         for member in members {
             self.counts(member).iter().for_each(|count| out.i64(*count));
+            let written = self.last_write.get(member as usize).copied();
+            out.option(written, StateEncoder::i64);
         }
         Ok(())
     }
 
-    /// Reads what [`Self::write_set`] wrote into the set of `slot`, which must be empty.
-    pub fn read_set(&mut self, slot: u32, input: &mut StateDecoder<'_>) -> Result<()> {
+    /// Reads what [`Self::write_set`] wrote into the set of `slot`, which must be empty. `now` is the
+    /// time of writing of values that were written without a TTL.
+    pub fn read_set(&mut self, slot: u32, now: i64, input: &mut StateDecoder<'_>) -> Result<()> {
         let (columns, rows) = input.columns(self.encoder().codec())?;
         let values = self.encoder().encode(&columns, rows)?;
         for row in 0..rows {
+            let member = self.member(slot, &values, row)?;
             for lane in 0..self.lanes {
-                let count = input.i64()?;
-                if count != 0 {
-                    self.add(slot, &values, row, lane, count)?;
-                }
+                self.counts_mut(member)[lane] = input.i64()?;
+            }
+            let written = input.option(StateDecoder::i64)?;
+            if self.ttl.is_some() {
+                self.last_write[member as usize] = written.unwrap_or(now);
             }
         }
         Ok(())
     }
 
-    fn head(&self, slot: u32) -> Option<u32> {
-        self.heads.get(slot as usize).copied().filter(|head| *head != NO_SLOT)
-    }
-
-    fn counts_mut(&mut self, member: u32) -> &mut [i64] {
-        let at = member as usize * self.lanes;
-        &mut self.counts[at..at + self.lanes]
+    /// The member that is a row's value in the set of `slot`, made with counts of 0 when there is none.
+    fn member(&mut self, slot: u32, values: &KeyBatch, row: usize) -> Result<u32> {
+        self.values.accepts(values)?;
+        let new = self.next_member()?;
+        let (store, owners) = (&self.values, &self.owners);
+        let hash = member_hash(values.hashes()[row], slot);
+        let member = self.table.find_or_insert(hash, new, |member| {
+            owners[member as usize] == slot && store.is_key(member, values, row)
+        });
+        if member == new {
+            self.values.set(member, values, row)?;
+            if self.free.pop().is_none() {
+                self.owners.push(NOBODY);
+                self.counts.resize(self.owners.len() * self.lanes, 0);
+                if self.ttl.is_some() {
+                    self.last_write.push(i64::MAX);
+                }
+            }
+            self.owners[member as usize] = slot;
+            self.sets.push(slot, member);
+        }
+        Ok(member)
     }
 
     /// The member that the next new value gets.
     fn next_member(&self) -> Result<u32> {
         match self.free.last() {
             Some(member) => Ok(*member),
-            None if self.members.len() < NO_SLOT as usize => Ok(self.members.len() as u32),
+            None if self.owners.len() < NO_SLOT as usize => Ok(self.owners.len() as u32),
             None => Err(StateError::Full { what: "distinct values", limit: NO_SLOT }),
         }
     }
 
-    /// Puts [`Self::next_member`] at the front of a set.
-    fn link(&mut self, member: u32, slot: u32) {
-        if slot as usize >= self.heads.len() {
-            self.heads.resize(slot as usize + 1, NO_SLOT);
-        }
-        let next = std::mem::replace(&mut self.heads[slot as usize], member);
-        if next != NO_SLOT {
-            self.members[next as usize].previous = member;
-        }
-        let place = Member { slot, previous: NO_SLOT, next };
-        if self.free.pop().is_some() {
-            self.members[member as usize] = place;
-        } else {
-            self.members.push(place);
-            self.counts.resize(self.members.len() * self.lanes, 0);
-        }
-    }
-
     fn remove(&mut self, member: u32) {
-        let Member { slot, previous, next } = self.members[member as usize];
+        let slot = std::mem::replace(&mut self.owners[member as usize], NOBODY);
         self.table.remove(member_hash(self.values.hash(member), slot), member);
         self.values.remove(member);
         self.counts_mut(member).fill(0);
-        match previous {
-            NO_SLOT => self.heads[slot as usize] = next,
-            previous => self.members[previous as usize].next = next,
-        }
-        if next != NO_SLOT {
-            self.members[next as usize].previous = previous;
-        }
+        self.sets.remove(slot, member);
         self.free.push(member);
+    }
+
+    fn is_member(&self, member: u32, slot: u32, values: &KeyBatch, row: usize) -> bool {
+        self.owners[member as usize] == slot && self.values.is_key(member, values, row)
+    }
+
+    fn is_expired(&self, member: u32, now: i64) -> bool {
+        self.ttl.is_some_and(|ttl| ttl.is_expired(self.last_write[member as usize], now))
+    }
+
+    fn counts_mut(&mut self, member: u32) -> &mut [i64] {
+        let at = member as usize * self.lanes;
+        &mut self.counts[at..at + self.lanes]
     }
 }
 

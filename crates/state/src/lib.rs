@@ -55,6 +55,7 @@ mod counted;
 mod error;
 mod keyed;
 mod keys;
+mod lists;
 mod ordered;
 mod row_store;
 mod rows;
@@ -74,6 +75,7 @@ pub use keys::{
     DEFAULT_MAX_PARALLELISM, KeyBatch, KeyEncoder, KeyGroupRange, KeyIndex, NO_SLOT, key_group,
     key_group_owner,
 };
+pub use lists::SlotLists;
 pub use ordered::{OrderedMultiset, SortColumn, SortKeyEncoder};
 pub use row_store::{NO_ROW, RowStore};
 pub use rows::{EncodedRows, RowCodec};

@@ -153,3 +153,41 @@ impl SortKeyEncoder {
         Ok(self.converter.convert_rows(keys.iter().map(|key| parser.parse(key)))?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flott_types::Value;
+
+    use super::*;
+
+    #[test]
+    fn sort_keys_are_in_the_order_of_their_rows() {
+        let column =
+            |data_type, descending| SortColumn { data_type, descending, nulls_first: true };
+        let types = [DataType::string(), DataType::bigint()];
+        let [text, number] = types.clone();
+        let sorted = [
+            (Value::Null, Value::Int(1)),
+            (Value::string(""), Value::Null),
+            (Value::string("a"), Value::Int(9)),
+            (Value::string("a"), Value::Int(-3)),
+            (Value::string("a\0"), Value::Int(5)),
+            (Value::string("b"), Value::Int(5)),
+        ];
+        let (texts, numbers): (Vec<_>, Vec<_>) = sorted.iter().cloned().unzip();
+        let columns = [texts.clone(), numbers.clone()]
+            .iter()
+            .zip(&types)
+            .map(|(values, ty)| Value::to_array(values, ty).unwrap())
+            .collect::<Vec<_>>();
+        let encoder = SortKeyEncoder::new(&[column(text, false), column(number, true)]).unwrap();
+        let keys = encoder.encode(&columns).unwrap();
+        let keys: Vec<_> = keys.iter().collect();
+        assert!(keys.is_sorted() && keys.windows(2).all(|pair| pair[0] != pair[1]));
+        let back = encoder.decode(&keys).unwrap();
+        for row in 0..keys.len() {
+            assert_eq!(Value::from_array(&back[0], row, &types[0]), texts[row]);
+            assert_eq!(Value::from_array(&back[1], row, &types[1]), numbers[row]);
+        }
+    }
+}

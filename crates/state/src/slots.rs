@@ -193,7 +193,7 @@ impl KeySlots {
         }
     }
 
-    /// The keys of slots as columns.
+    /// The keys of slots as columns: each slot holds a key or is [`NO_SLOT`], which gives NULLs.
     pub fn key_columns(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
         self.index.key_columns(slots)
     }

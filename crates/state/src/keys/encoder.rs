@@ -158,8 +158,8 @@ impl KeyEncoder {
         })
     }
 
-    /// The codec of whole keys, which snapshots use whatever the form.
-    pub(crate) fn codec(&self) -> &RowCodec {
+    /// The codec of whole keys, which snapshots use whatever form keys have in memory.
+    pub fn codec(&self) -> &RowCodec {
         &self.codec
     }
 }

@@ -121,7 +121,7 @@ impl KeyIndex {
         self.live.iter()
     }
 
-    /// The keys of slots as columns, which may be asked of slots that hold a key.
+    /// The keys of slots as columns: each slot holds a key or is [`NO_SLOT`], which gives NULLs.
     pub fn key_columns(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
         self.store.columns(slots)
     }

@@ -6,6 +6,7 @@ use arrow::buffer::NullBuffer;
 use super::batch::{KeyBatch, Keys};
 use super::encoder::KeyEncoder;
 use super::hash::{NULL_HASH, hash_bytes, hash_int};
+use super::table::NO_SLOT;
 use crate::bits::BitSet;
 use crate::error::{Result, StateError};
 use crate::slab::{ByteRef, ByteSlab};
@@ -138,12 +139,13 @@ impl KeyStore {
         }
     }
 
-    /// The keys of slots as columns.
+    /// The keys of slots as columns; NULLs for [`NO_SLOT`].
     pub fn columns(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
         match &self.keys {
             StoredKeys::Unit => Ok(Vec::new()),
             StoredKeys::Ints(stored) => {
-                let values = slots.iter().map(|slot| stored[*slot as usize]).collect();
+                let value = |slot: &u32| if *slot == NO_SLOT { 0 } else { stored[*slot as usize] };
+                let values = slots.iter().map(value).collect();
                 Ok(vec![self.encoder.int_column(values, self.null_buffer(slots))?])
             }
             StoredKeys::Strings(stored) => {
@@ -151,14 +153,19 @@ impl KeyStore {
                 let mut data = Vec::new();
                 offsets.push(0);
                 for slot in slots {
-                    data.extend_from_slice(stored.get(*slot));
+                    if *slot != NO_SLOT {
+                        data.extend_from_slice(stored.get(*slot));
+                    }
                     offsets.push(i32::try_from(data.len()).map_err(|_| StateError::BatchTooLarge)?);
                 }
                 Ok(vec![self.encoder.string_column(offsets, data, self.null_buffer(slots))?])
             }
             StoredKeys::Rows(stored) => {
-                let rows: Vec<_> = slots.iter().map(|slot| stored.get(*slot)).collect();
-                self.encoder.codec().decode(&rows)
+                let null = self.encoder.codec().null_row();
+                let row = |slot: &u32| {
+                    if *slot == NO_SLOT { null.as_slice() } else { stored.get(*slot) }
+                };
+                self.encoder.codec().decode(&slots.iter().map(row).collect::<Vec<_>>())
             }
         }
     }
@@ -176,11 +183,13 @@ impl KeyStore {
     }
 
     fn null_buffer(&self, slots: &[u32]) -> Option<NullBuffer> {
-        if self.nulls.is_empty() {
-            return None;
-        }
         let mut nulls = NullBufferBuilder::new(slots.len());
-        slots.iter().for_each(|slot| nulls.append(!self.nulls.contains(*slot)));
+        if self.nulls.is_empty() {
+            slots.iter().for_each(|slot| nulls.append(*slot != NO_SLOT));
+        } else {
+            let held = |slot: &u32| *slot != NO_SLOT && !self.nulls.contains(*slot);
+            slots.iter().for_each(|slot| nulls.append(held(slot)));
+        }
         nulls.finish()
     }
 }

@@ -8,6 +8,7 @@
 mod decode;
 mod encode;
 mod layout;
+mod nested;
 
 use std::sync::Arc;
 

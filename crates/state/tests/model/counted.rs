@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use flott_state::{CountedSets, OrderedMultiset, StateDecoder, StateEncoder};
+use flott_state::{CountedSets, OrderedMultiset, StateDecoder, StateEncoder, Ttl};
 use flott_types::{DataType, Value};
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ proptest! {
         cleared in 0u32..8,
     ) {
         let types = [ty];
-        let mut sets = CountedSets::new(&types, 2);
+        let mut sets = CountedSets::new(&types, 2, None);
         let batch = sets.encoder().encode(&columns(&types, &rows), rows.len()).unwrap();
         let mut model: HashMap<(u32, String), [i64; 2]> = HashMap::new();
         for (slot, row, lane, delta) in changes {
@@ -25,24 +25,24 @@ proptest! {
                 continue;
             }
             let row = row % rows.len();
-            let change = sets.add(slot, &batch, row, lane, delta).unwrap();
+            let change = sets.add(slot, &batch, row, lane, delta, 0).unwrap();
             let counts = model.entry((slot, identity(&rows[row]))).or_default();
             prop_assert_eq!(change.before, counts[lane]);
             counts[lane] += delta;
             prop_assert_eq!(change.after, counts[lane]);
-            prop_assert_eq!(sets.count(slot, &batch, row, lane), counts[lane]);
+            prop_assert_eq!(sets.count(slot, &batch, row, lane, 0), counts[lane]);
         }
         sets.clear(cleared);
         model.retain(|(slot, _), counts| *slot != cleared && *counts != [0, 0]);
         check(&sets, &types, &model)?;
 
-        let mut restored = CountedSets::new(&types, 2);
+        let mut restored = CountedSets::new(&types, 2, None);
         for slot in 0..4 {
             let mut out = StateEncoder::new();
             sets.write_set(slot, &mut out).unwrap();
             let bytes = out.into_bytes();
             let mut input = StateDecoder::new("sets", &bytes);
-            restored.read_set(slot, &mut input).unwrap();
+            restored.read_set(slot, 0, &mut input).unwrap();
             input.finish().unwrap();
         }
         check(&restored, &types, &model)?;
@@ -71,6 +71,21 @@ proptest! {
             OrderedMultiset::read(&mut StateDecoder::new("set", &bytes), StateDecoder::i64).unwrap();
         prop_assert!(back.iter().eq(set.iter()));
     }
+}
+
+#[test]
+fn each_value_of_a_set_expires_by_itself() {
+    let types = [DataType::bigint()];
+    let mut sets = CountedSets::new(&types, 1, Ttl::from_millis(10));
+    let rows = [vec![Value::Int(1)], vec![Value::Int(2)]];
+    let batch = sets.encoder().encode(&columns(&types, &rows), 2).unwrap();
+    sets.add(0, &batch, 0, 0, 1, 0).unwrap();
+    sets.add(0, &batch, 1, 0, 1, 5).unwrap();
+    assert_eq!([9, 10].map(|now| sets.count(0, &batch, 0, 0, now)), [1, 0]);
+    sets.sweep(12, 10);
+    assert_eq!(sets.len(), 1);
+    assert_eq!(sets.count(0, &batch, 1, 0, 12), 1);
+    assert!(sets.add(0, &batch, 1, 0, 1, 20).unwrap().appeared());
 }
 
 fn check(

@@ -82,7 +82,9 @@ proptest! {
             }
             prop_assert_eq!(index.len(), model.len());
             let live: Vec<u32> = index.slots().collect();
-            let keys = rows_of(&types, &index.key_columns(&live).unwrap(), live.len());
+            let wanted: Vec<u32> = live.iter().copied().chain([NO_SLOT]).collect();
+            let mut keys = rows_of(&types, &index.key_columns(&wanted).unwrap(), wanted.len());
+            prop_assert!(keys.pop().unwrap().iter().all(Value::is_null));
             for (slot, key) in live.iter().zip(keys) {
                 prop_assert_eq!(model.get(&identity(&key)).map(|(slot, _)| *slot), Some(*slot));
             }

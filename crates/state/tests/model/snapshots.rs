@@ -98,6 +98,19 @@ proptest! {
     }
 }
 
+/// Checkpoints of every released version must be read for ever; what is written now must not change
+/// without a new version. `FLOTT_RECORD=1` writes the fixture of the present version.
+#[test]
+fn the_fixture_of_each_version_is_read() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/v1.state");
+    if std::env::var_os("FLOTT_RECORD").is_some() {
+        std::fs::write(path, sample()).unwrap();
+    }
+    let fixture = std::fs::read(path).unwrap();
+    assert_eq!(read_all(&fixture).unwrap(), 40);
+    assert_eq!(sample(), fixture);
+}
+
 #[test]
 fn snapshots_put_together_are_a_snapshot() {
     let mut writer = StateWriter::new(GROUPS);
