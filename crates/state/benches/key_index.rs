@@ -74,6 +74,14 @@ fn probes(c: &mut Criterion) {
                 black_box(&slots);
             })
         });
+        group.bench_function("lookup", |b| {
+            b.iter(|| {
+                for batch in &batches {
+                    index.lookup(batch, &mut slots).unwrap();
+                }
+                black_box(&slots);
+            })
+        });
         group.bench_function("encode and probe", |b| {
             b.iter(|| {
                 for columns in &columns {

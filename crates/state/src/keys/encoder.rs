@@ -9,7 +9,6 @@ use arrow::datatypes::{ArrowNativeType, DataType as Arrow, Float32Type, Float64T
 use flott_types::{DataType, TypeRoot, arrow_type};
 
 use super::batch::{KeyBatch, Keys};
-use super::hash::{NULL_HASH, hash_bytes, hash_int};
 use crate::error::{Result, StateError};
 use crate::rows::{EncodedRows, RowCodec};
 
@@ -74,38 +73,27 @@ impl KeyEncoder {
                 NullBuffer::union(nulls.as_ref(), column.logical_nulls().as_ref())
             })
             .filter(|nulls| nulls.null_count() > 0);
-        let (mut hashes, keys): (Vec<_>, _) = match (&self.layout, columns) {
-            (KeyLayout::Unit, []) => (vec![NULL_HASH; rows], Keys::Unit),
+        let keys = match (&self.layout, columns) {
+            (KeyLayout::Unit, []) => Keys::Unit,
             (KeyLayout::Int(kind), [column]) => {
                 let values = int_values(*kind, column, self.codec.types())?;
-                (values.iter().map(|value| hash_int(*value)).collect(), Keys::Ints(values))
+                Keys::Ints(zeroed(values, nulls.as_ref()))
             }
             (KeyLayout::Text, [column]) => {
                 let strings = column.as_string_opt::<i32>();
                 let strings = strings.ok_or_else(|| wrong_type(column, self.codec.types()))?;
-                let offsets = strings.offsets().inner().clone();
-                let spans = EncodedRows { offsets, data: strings.values().clone() };
-                (spans.iter().map(hash_bytes).collect(), Keys::Strings(spans))
+                let (offsets, data) = (strings.offsets().inner().clone(), strings.values().clone());
+                Keys::Strings(emptied(EncodedRows { offsets, data }, nulls.as_ref()))
             }
             (KeyLayout::Bytes, [column]) => {
                 let strings = column.as_binary_opt::<i32>();
                 let strings = strings.ok_or_else(|| wrong_type(column, self.codec.types()))?;
-                let offsets = strings.offsets().inner().clone();
-                let spans = EncodedRows { offsets, data: strings.values().clone() };
-                (spans.iter().map(hash_bytes).collect(), Keys::Strings(spans))
+                let (offsets, data) = (strings.offsets().inner().clone(), strings.values().clone());
+                Keys::Strings(emptied(EncodedRows { offsets, data }, nulls.as_ref()))
             }
-            _ => {
-                let encoded = self.codec.encode(columns, rows)?;
-                let hashes = encoded.iter().map(hash_bytes).collect();
-                return Ok(KeyBatch { hashes, keys: Keys::Rows(encoded), nulls });
-            }
+            _ => Keys::Rows(self.codec.encode(columns, rows)?),
         };
-        if let Some(nulls) = &nulls {
-            for (hash, valid) in hashes.iter_mut().zip(nulls) {
-                *hash = if valid { *hash } else { NULL_HASH };
-            }
-        }
-        Ok(KeyBatch { hashes, keys, nulls })
+        Ok(KeyBatch::new(keys, nulls, rows))
     }
 
     /// The form without keys in it, for a store to begin with.
@@ -202,6 +190,29 @@ fn int_values(kind: IntKind, column: &ArrayRef, types: &[DataType]) -> Result<Sc
             values.iter().map(|value| one_nan(value).to_bits() as i64).collect()
         }
     })
+}
+
+/// The values, 0 where NULL.
+fn zeroed(values: ScalarBuffer<i64>, nulls: Option<&NullBuffer>) -> ScalarBuffer<i64> {
+    let Some(nulls) = nulls else { return values };
+    values.iter().zip(nulls).map(|(value, valid)| if valid { *value } else { 0 }).collect()
+}
+
+/// The strings, empty where NULL. Arrow allows other bytes there, though hardly anyone writes them.
+fn emptied(strings: EncodedRows, nulls: Option<&NullBuffer>) -> EncodedRows {
+    let Some(nulls) = nulls else { return strings };
+    if strings.iter().zip(nulls).all(|(string, valid)| valid || string.is_empty()) {
+        return strings;
+    }
+    let mut offsets = Vec::with_capacity(strings.len() + 1);
+    let mut data: Vec<u8> = Vec::new();
+    offsets.push(0);
+    for (string, valid) in strings.iter().zip(nulls) {
+        data.extend_from_slice(if valid { string } else { &[] });
+        // No longer than the strings were, whose offsets are of the same width.
+        offsets.push(data.len() as i32);
+    }
+    EncodedRows { offsets: offsets.into(), data: data.into() }
 }
 
 /// The values of a primitive array, whatever they mean.

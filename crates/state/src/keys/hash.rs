@@ -5,7 +5,8 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The hash of NULL in a key of one column, and of the key of no column: the complement of XXH3-64 of
-/// no bytes, so that NULL never meets the empty string or 0 in a hash table.
+/// no bytes, so that its lower half, by which hash tables tell keys apart, is neither the empty
+/// string's nor that of 0, as which NULL is stored.
 pub(crate) const NULL_HASH: u64 = !0x2D06_8005_38D3_94C2;
 
 /// The hash of a key's bytes.

@@ -10,6 +10,7 @@ use super::store::{KeyStore, StoredKeys};
 use super::table::SlotTable;
 use crate::bits::BitSet;
 use crate::error::{Result, StateError};
+use crate::rows::EncodedRows;
 
 pub use super::table::NO_SLOT;
 
@@ -57,17 +58,14 @@ impl KeyIndex {
         slots.clear();
         created.clear();
         slots.reserve(batch.len());
-        match (&batch.keys, &batch.nulls) {
-            (Keys::Ints(ints), None) => self.ints(ints, &batch.hashes, slots, created),
-            (Keys::Rows(_), _) | (Keys::Strings(_), None) => self.strings(batch, slots, created),
-            _ => {
-                for row in 0..batch.len() {
-                    let (slot, new) = self.insert_one(batch, row)?;
-                    slots.push(slot);
-                    if new {
-                        created.push(row as u32);
-                    }
-                }
+        match &batch.keys {
+            Keys::Ints(ints) => self.insert_ints(batch, ints, slots, created),
+            Keys::Strings(rows) | Keys::Rows(rows) => self.insert_rows(batch, rows, slots, created),
+            Keys::Unit if batch.is_empty() => Ok(()),
+            Keys::Unit => {
+                let (slot, new) = self.insert_one(batch, 0)?;
+                slots.resize(batch.len(), slot);
+                created.extend(new.then_some(0));
                 Ok(())
             }
         }
@@ -75,9 +73,27 @@ impl KeyIndex {
 
     /// The slot of each row's key, [`NO_SLOT`] for an unknown key. `slots` is cleared first.
     pub fn lookup(&self, batch: &KeyBatch, slots: &mut Vec<u32>) -> Result<()> {
-        self.store.accepts(batch)?;
         slots.clear();
-        slots.extend((0..batch.len()).map(|row| self.lookup_one(batch, row).unwrap_or(NO_SLOT)));
+        let hashes = batch.hashes.iter();
+        match (&self.store.keys, &batch.keys) {
+            (StoredKeys::Ints(stored), Keys::Ints(ints)) => {
+                let find = |(hash, value): (&u64, &i64)| {
+                    self.table.find(*hash, |slot| stored[slot as usize] == *value)
+                };
+                slots.extend(hashes.zip(ints).map(|row| find(row).unwrap_or(NO_SLOT)));
+            }
+            (StoredKeys::Strings(stored), Keys::Strings(rows))
+            | (StoredKeys::Rows(stored), Keys::Rows(rows)) => {
+                let find = |(hash, key): (&u64, &[u8])| {
+                    self.table.find(*hash, |slot| stored.get(slot) == key)
+                };
+                slots.extend(hashes.zip(rows.iter()).map(|row| find(row).unwrap_or(NO_SLOT)));
+            }
+            _ => {
+                self.store.accepts(batch)?;
+                slots.resize(batch.len(), if self.is_empty() { NO_SLOT } else { 0 });
+            }
+        }
         Ok(())
     }
 
@@ -152,28 +168,24 @@ impl KeyIndex {
         self.table.memory() + self.store.memory() + bookkeeping
     }
 
-    fn ints(
+    fn insert_ints(
         &mut self,
+        batch: &KeyBatch,
         ints: &[i64],
-        hashes: &[u64],
         slots: &mut Vec<u32>,
         created: &mut Vec<u32>,
     ) -> Result<()> {
         let mut new = self.next_slot()?;
-        for (row, (value, hash)) in ints.iter().zip(hashes).enumerate() {
-            let StoredKeys::Ints(stored) = &mut self.store.keys else {
+        for (row, (value, hash)) in ints.iter().zip(&batch.hashes).enumerate() {
+            let StoredKeys::Ints(stored) = &self.store.keys else {
                 return Err(StateError::KeyKind);
             };
-            let slot =
-                self.table.find_or_insert(*hash, new, |slot| stored[slot as usize] == *value);
+            let is_key = |slot: u32| stored[slot as usize] == *value;
+            let slot = self.table.find_or_insert(*hash, new, is_key);
             slots.push(slot);
             if slot == new {
                 created.push(row as u32);
-                if slot as usize == stored.len() {
-                    stored.push(*value);
-                } else {
-                    stored[slot as usize] = *value;
-                }
+                self.store.set(slot, batch, row)?;
                 self.occupy(slot);
                 new = self.next_slot()?;
             }
@@ -181,26 +193,23 @@ impl KeyIndex {
         Ok(())
     }
 
-    fn strings(
+    fn insert_rows(
         &mut self,
         batch: &KeyBatch,
+        rows: &EncodedRows,
         slots: &mut Vec<u32>,
         created: &mut Vec<u32>,
     ) -> Result<()> {
-        let (Keys::Strings(spans) | Keys::Rows(spans)) = &batch.keys else {
-            return Err(StateError::KeyKind);
-        };
         let mut new = self.next_slot()?;
-        for (row, (key, hash)) in spans.iter().zip(&batch.hashes).enumerate() {
-            let (StoredKeys::Strings(stored) | StoredKeys::Rows(stored)) = &mut self.store.keys
-            else {
+        for (row, (key, hash)) in rows.iter().zip(&batch.hashes).enumerate() {
+            let (StoredKeys::Strings(stored) | StoredKeys::Rows(stored)) = &self.store.keys else {
                 return Err(StateError::KeyKind);
             };
             let slot = self.table.find_or_insert(*hash, new, |slot| stored.get(slot) == key);
             slots.push(slot);
             if slot == new {
                 created.push(row as u32);
-                stored.set(slot, key)?;
+                self.store.set(slot, batch, row)?;
                 self.occupy(slot);
                 new = self.next_slot()?;
             }

@@ -76,47 +76,34 @@ impl KeyStore {
         }
     }
 
-    /// Whether the slot's key is that of the batch's row.
+    /// Whether the slot's key is that of the batch's row, given that the lower 32 bits of their hashes
+    /// are equal, by which NULL differs from 0 and from the empty string.
     #[inline]
     pub fn is_key(&self, slot: u32, batch: &KeyBatch, row: usize) -> bool {
         match (&self.keys, &batch.keys) {
             (StoredKeys::Unit, Keys::Unit) => true,
-            (StoredKeys::Rows(stored), Keys::Rows(rows)) => stored.get(slot) == rows.row(row),
-            (stored, keys) => match (self.nulls.contains(slot), batch.has_null(row)) {
-                (true, true) => true,
-                (false, false) => match (stored, keys) {
-                    (StoredKeys::Ints(stored), Keys::Ints(ints)) => {
-                        stored[slot as usize] == ints[row]
-                    }
-                    (StoredKeys::Strings(stored), Keys::Strings(strings)) => {
-                        stored.get(slot) == strings.row(row)
-                    }
-                    _ => false,
-                },
-                _ => false,
-            },
+            (StoredKeys::Ints(stored), Keys::Ints(ints)) => stored[slot as usize] == ints[row],
+            (StoredKeys::Strings(stored), Keys::Strings(rows))
+            | (StoredKeys::Rows(stored), Keys::Rows(rows)) => stored.get(slot) == rows.row(row),
+            _ => false,
         }
     }
 
     /// Keeps the key of the batch's row under `slot`, which holds none.
     pub fn set(&mut self, slot: u32, batch: &KeyBatch, row: usize) -> Result<()> {
-        let null =
-            !matches!(self.keys, StoredKeys::Unit | StoredKeys::Rows(_)) && batch.has_null(row);
-        if null {
+        if batch.is_bare_null(row) {
             self.nulls.insert(slot);
         }
         match (&mut self.keys, &batch.keys) {
-            (StoredKeys::Unit, Keys::Unit) => {}
+            (StoredKeys::Unit, Keys::Unit) => Ok(()),
             (StoredKeys::Ints(stored), Keys::Ints(ints)) => {
-                put(stored, slot, if null { 0 } else { ints[row] });
+                put(stored, slot, ints[row]);
+                Ok(())
             }
-            (StoredKeys::Strings(stored), Keys::Strings(strings)) => {
-                stored.set(slot, if null { &[] } else { strings.row(row) })?;
-            }
-            (StoredKeys::Rows(stored), Keys::Rows(rows)) => stored.set(slot, rows.row(row))?,
-            _ => return Err(StateError::KeyKind),
+            (StoredKeys::Strings(stored), Keys::Strings(rows))
+            | (StoredKeys::Rows(stored), Keys::Rows(rows)) => stored.set(slot, rows.row(row)),
+            _ => Err(StateError::KeyKind),
         }
-        Ok(())
     }
 
     /// Forgets the key of `slot`, which holds one.

@@ -1,7 +1,10 @@
 //! Keys and slots against a hash map.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use arrow::array::{Array, ArrayRef, Int64Array, StringArray};
+use arrow::buffer::OffsetBuffer;
 use flott_state::{KeyIndex, NO_SLOT};
 use flott_types::{DataType, TypeRoot, Value};
 use proptest::prelude::*;
@@ -126,6 +129,30 @@ fn a_table_grows_and_shrinks_with_its_keys() {
     index.lookup(&batch, &mut found).unwrap();
     for (before, after) in slots.iter().zip(&found) {
         assert_eq!(*after, if before % 100 == 7 { *before } else { NO_SLOT });
+    }
+}
+
+#[test]
+fn what_lies_under_null_is_no_matter() {
+    let number = |under| Int64Array::new(vec![under, 0].into(), Some(vec![false, true].into()));
+    let text = |under: &str| {
+        let offsets = OffsetBuffer::from_lengths([under.len(), 0]);
+        StringArray::new(offsets, under.as_bytes().into(), Some(vec![false, true].into()))
+    };
+    let cases: [(DataType, [ArrayRef; 2]); 2] = [
+        (DataType::bigint(), [Arc::new(number(7)), Arc::new(number(0))]),
+        (DataType::string(), [Arc::new(text("hidden")), Arc::new(text(""))]),
+    ];
+    for (ty, arrays) in cases {
+        let mut index = KeyIndex::new(&[ty]);
+        let (mut slots, mut created) = (Vec::new(), Vec::new());
+        for array in arrays {
+            let batch = index.encoder().encode(&[array], 2).unwrap();
+            index.lookup_or_insert(&batch, &mut slots, &mut created).unwrap();
+            assert_eq!(slots, [0, 1]);
+        }
+        let keys = index.key_columns(&[0, 1]).unwrap();
+        assert!(keys[0].is_null(0) && keys[0].is_valid(1));
     }
 }
 

@@ -111,6 +111,31 @@ fn the_fixture_of_each_version_is_read() {
     assert_eq!(sample(), fixture);
 }
 
+proptest! {
+    /// Contents that pass their checksums and still are not what the reader expects.
+    #[test]
+    fn entries_of_any_bytes_are_never_a_panic(
+        types in prop::collection::vec(prop::sample::select(some_types()), 0..3),
+        entries in prop::collection::vec(
+            (0..GROUPS, prop::collection::vec(0u8..4, 0..24), prop::collection::vec(0u8..4, 0..8)),
+            0..6,
+        ),
+    ) {
+        let mut writer = StateWriter::new(GROUPS);
+        let mut section = writer.keyed("state", 1, "any");
+        for (group, key, value) in &entries {
+            section.entry(*group, key, |out| value.iter().for_each(|byte| out.u8(*byte)));
+        }
+        section.finish();
+        let snapshot = writer.finish();
+        let mut reader = StateReader::new(GROUPS, KeyGroupRange::all(GROUPS));
+        reader.add(&snapshot).unwrap();
+        let mut state: KeyedState<u64> = KeyedState::new(&types, None);
+        let found = reader.keyed("state", 1, "any").unwrap();
+        let _ = state.restore(GROUPS, 0, found, |_, input| input.u64());
+    }
+}
+
 #[test]
 fn snapshots_put_together_are_a_snapshot() {
     let mut writer = StateWriter::new(GROUPS);
