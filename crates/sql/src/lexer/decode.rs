@@ -71,10 +71,15 @@ pub(crate) fn escaped_string(text: &str) -> Result<String, ParseErrorKind> {
     Ok(String::from_utf16_lossy(&units))
 }
 
-/// The code unit that the four hexadecimal digits at the start of `text` stand for.
+/// The code unit that the four hexadecimal digits at the start of `text` stand for. As Flink reads
+/// them as a number, a plus may stand in place of the first.
 fn utf16_unit(text: &str, place: usize) -> Result<u16, ParseErrorKind> {
-    match code(text, 16, 4) {
-        Some((unit, 4)) => Ok(unit),
+    let (digits, count) = match text.strip_prefix('+') {
+        Some(digits) => (digits, 3),
+        None => (text, 4),
+    };
+    match code(digits, 16, count) {
+        Some((unit, used)) if used == count => Ok(unit),
         _ => Err(ParseErrorKind::UnicodeEscape { place }),
     }
 }
@@ -110,7 +115,7 @@ mod tests {
         assert_eq!(unicode_string(r"\263A\\x", '\\').as_deref(), Ok("☺\\x"));
         assert_eq!(unicode_string("!d83d!de00ü", '!').as_deref(), Ok("😀ü"));
         assert_eq!(unicode_string(r"ab\26", '\\'), Err(ParseErrorKind::UnicodeEscape { place: 2 }));
-        assert_eq!(unicode_string(r"\+01f", '\\'), Err(ParseErrorKind::UnicodeEscape { place: 0 }));
+        assert_eq!(unicode_string(r"\+01f60", '\\').as_deref(), Ok("\u{1f}60"));
     }
 
     #[test]

@@ -62,19 +62,25 @@ impl Parser<'_> {
     /// following lines.
     pub(super) fn string_value(&mut self) -> Parsed<String> {
         let mut value = self.string_fragment()?;
-        let mut end = self.last_end();
-        while self.peek().kind == TokenKind::String {
-            let span = self.peek().span;
-            let between = self.text(Span::new(end, span.start));
-            if !between.contains(['\n', '\r']) {
-                let error = self.error(ParseErrorKind::ContinuedOnSameLine, span);
-                return Err(error.with_hint("join strings with ||, double a quote inside a string"));
-            }
-            self.advance();
+        while let Some(span) = self.optional_continuation()? {
             value.push_str(&quoted(self.text(span), '\''));
-            end = span.end;
         }
         Ok(value)
+    }
+
+    /// A string that goes on with the literal before it; it must stand on another line.
+    fn optional_continuation(&mut self) -> Parsed<Option<Span>> {
+        if self.peek().kind != TokenKind::String {
+            return Ok(None);
+        }
+        let span = self.peek().span;
+        let between = self.text(Span::new(self.last_end(), span.start));
+        if !between.contains(['\n', '\r']) {
+            let error = self.error(ParseErrorKind::ContinuedOnSameLine, span);
+            return Err(error.with_hint("join strings with ||, double a quote inside a string"));
+        }
+        self.advance();
+        Ok(Some(span))
     }
 
     fn string_fragment(&mut self) -> Parsed<String> {
@@ -123,9 +129,29 @@ impl Parser<'_> {
     }
 
     /// `X'0AFF'`
-    pub(super) fn binary_string(&mut self) -> Parsed<Literal> {
+    fn binary_string(&mut self) -> Parsed<Literal> {
         let span = self.expect(TokenKind::BinaryString)?;
-        binary(self.text(span)).map(Literal::Binary).map_err(|kind| self.error(kind, span))
+        let mut bytes = binary(self.text(span)).map_err(|kind| self.error(kind, span))?;
+        while let Some(span) = self.optional_continuation()? {
+            bytes.extend(binary(self.text(span)).map_err(|kind| self.error(kind, span))?);
+        }
+        Ok(Literal::Binary(bytes))
+    }
+
+    /// `{d 'text'}`, `{t 'text'}` or `{ts 'text'}`, the form of JDBC for literals of time.
+    fn braced_literal(&mut self) -> Parsed<Option<Literal>> {
+        let name = self.text(self.peek_ahead(1).span);
+        let literal = match name.to_ascii_lowercase().as_str() {
+            "d" => Literal::Date,
+            "t" => Literal::Time,
+            "ts" => Literal::Timestamp,
+            _ => return Ok(None),
+        };
+        self.advance();
+        self.advance();
+        let text = self.plain_string()?.value;
+        self.expect(TokenKind::RightBrace)?;
+        Ok(Some(literal(text)))
     }
 
     /// Any literal; a number may have a sign.
@@ -157,6 +183,7 @@ impl Parser<'_> {
         let literal = match token.kind {
             TokenKind::Integer | TokenKind::Decimal | TokenKind::Approximate => self.number()?,
             TokenKind::BinaryString => self.binary_string()?,
+            TokenKind::LeftBrace => return self.braced_literal(),
             kind if is_string(kind) => Literal::String(self.string_value()?),
             _ => match token.keyword {
                 Some(keyword) => return self.keyword_literal(keyword),

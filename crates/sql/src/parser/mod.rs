@@ -81,7 +81,7 @@ pub fn parse_expression(text: &str) -> Result<Expr, ParseError> {
 /// # Errors
 /// Where the text is no type name.
 pub fn parse_type(text: &str) -> Result<TypeName, ParseError> {
-    whole(text, 0, Parser::nullable_type)
+    whole(text, 0, Parser::any_type)
 }
 
 /// Parses `part` and nothing behind it.

@@ -22,6 +22,7 @@ impl Parser<'_> {
         }
         let kind = match self.optional_literal()? {
             Some(literal) => ExprKind::Literal(literal),
+            None if self.peek().kind == TokenKind::LeftBrace => self.braced_call()?,
             None => match self.peek().keyword {
                 Some(keyword) => self.keyword_operand(keyword)?,
                 None => self.name_or_call()?,
@@ -39,6 +40,11 @@ impl Parser<'_> {
             Keyword::EXISTS => self.exists(),
             Keyword::INTERVAL => self.interval_of(),
             Keyword::ROW => self.row(),
+            Keyword::PERIOD if opens => {
+                self.advance();
+                let fields = self.paren_list(Self::expr)?;
+                Ok(ExprKind::Row { fields, explicit: false })
+            }
             Keyword::ARRAY | Keyword::MULTISET | Keyword::MAP
                 if self.ahead(1, TokenKind::LeftBracket) =>
             {
@@ -75,6 +81,19 @@ impl Parser<'_> {
             return Ok(ExprKind::QualifiedStar(name.parts));
         }
         Ok(ExprKind::Identifier(name.parts))
+    }
+
+    /// `{fn f(…)}`, the form of JDBC for calls.
+    fn braced_call(&mut self) -> Parsed<ExprKind> {
+        let is_call = self.text(self.peek_ahead(1).span).eq_ignore_ascii_case("fn");
+        if !is_call {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        self.advance();
+        let call = self.primary()?.kind;
+        self.expect(TokenKind::RightBrace)?;
+        Ok(call)
     }
 
     /// A call of a function whose name is a reserved word.

@@ -5,8 +5,13 @@ use crate::ast::{FieldDefinition, TimeZoneKind, TypeKind, TypeName};
 use crate::lexer::{Keyword, TokenKind};
 
 impl Parser<'_> {
-    /// A type without nullability of its own, as CAST takes it.
+    /// A type without nullability of its own, as CAST takes it; only here can it be an interval.
     pub(super) fn data_type(&mut self) -> Parsed<TypeName> {
+        let start = self.start();
+        if self.eat(Keyword::INTERVAL) {
+            let kind = TypeKind::Interval(self.interval_qualifier()?);
+            return Ok(TypeName { kind, nullable: true, span: self.span_from(start) });
+        }
         let mut data_type = self.simple_type()?;
         let start = data_type.span.start;
         while let Some(wrap) = self.collection_suffix() {
@@ -15,6 +20,17 @@ impl Parser<'_> {
             data_type = TypeName { kind, nullable: true, span };
         }
         Ok(data_type)
+    }
+
+    /// Any type, with an optional `[NOT] NULL`.
+    pub(super) fn any_type(&mut self) -> Parsed<TypeName> {
+        if !self.at(Keyword::INTERVAL) {
+            return self.nullable_type();
+        }
+        let interval = self.data_type()?;
+        let nullable = self.optional_nullability()?.unwrap_or(true);
+        let span = self.span_from(interval.span.start);
+        Ok(TypeName { nullable, span, ..interval })
     }
 
     /// A type with an optional `[NOT] NULL`, as columns and nested types take it. Behind an
@@ -131,10 +147,6 @@ impl Parser<'_> {
             Keyword::TIMESTAMP_LTZ => {
                 self.advance();
                 Ok(TypeKind::Timestamp(self.optional_precision()?, TimeZoneKind::Local))
-            }
-            Keyword::INTERVAL => {
-                self.advance();
-                self.interval_qualifier().map(TypeKind::Interval)
             }
             Keyword::ARRAY if self.ahead(1, TokenKind::Lt) => {
                 self.advance();
