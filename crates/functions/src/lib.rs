@@ -11,13 +11,16 @@ pub mod cast;
 pub mod coercion;
 mod column;
 mod context;
+pub mod decimal;
 mod error;
 mod evaluator;
 mod expr;
 mod function;
+pub mod loops;
 pub mod read;
 mod registry;
 pub mod scalar;
+pub mod zone;
 
 pub use column::Column;
 pub use context::{EvalContext, SessionSettings, Watermarks};

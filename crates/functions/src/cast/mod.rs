@@ -1,20 +1,100 @@
 //! CAST and TRY_CAST between all types.
+//!
+//! A cast is planned once for a pair of types: into a tree of conversions of whole arrays that follows
+//! the nesting of the types. Values that have no counterpart are collected on the way, so that an
+//! element that cannot be cast makes TRY_CAST give NULL for the whole value, as in Flink.
 
-use flott_types::DataType;
+mod bytes;
+mod conversion;
+mod date_time;
+mod nested;
+mod number;
+mod parse;
+mod rules;
+mod temporal;
+mod text;
+mod to_number;
 
-use crate::{Kernel, SessionSettings, SignatureError};
+use arrow::array::ArrayRef;
+use flott_types::{DataType, Family, TypeRoot};
 
-/// Checks that a cast exists.
-pub fn check(from: &DataType, to: &DataType) -> Result<(), SignatureError> {
-    Err(SignatureError::Cast { from: from.clone(), to: to.clone() })
-}
+use crate::{Column, EvalContext, EvalError, Kernel, SessionSettings, SignatureError};
+use conversion::{Conversion, Failures};
+
+pub(crate) use date_time::{parse_date, parse_time, parse_timestamp};
+pub use parse::{parse_boolean, parse_decimal, parse_double, parse_float, parse_integer};
+pub use rules::check;
+pub(crate) use rules::implicit;
 
 /// Compiles a cast of one argument. With `lenient` (TRY_CAST) a value that cannot be cast gives NULL.
 pub fn compile(
     from: &DataType,
     to: &DataType,
-    _lenient: bool,
-    _settings: &SessionSettings,
+    lenient: bool,
+    settings: &SessionSettings,
 ) -> Result<Box<dyn Kernel>, SignatureError> {
-    Err(SignatureError::Cast { from: from.clone(), to: to.clone() })
+    check(from, to)?;
+    Ok(Box::new(CastKernel { conversion: plan(from, to, settings)?, lenient }))
+}
+
+struct CastKernel {
+    conversion: Conversion,
+    lenient: bool,
+}
+
+impl Kernel for CastKernel {
+    fn evaluate(&self, args: &[Column], context: &EvalContext) -> Result<ArrayRef, EvalError> {
+        let mut failures = Failures::new(self.lenient);
+        let array = self.conversion.apply(args[0].array(), &mut failures)?;
+        if let Some(error) = failures.into_error() {
+            return Err(error);
+        }
+        let result =
+            if args[0].is_constant() { Column::constant(array) } else { Column::rows(array) };
+        result.into_array(context.rows)
+    }
+
+    fn can_fail(&self) -> bool {
+        !self.lenient && self.conversion.can_fail()
+    }
+}
+
+/// The conversion between two types for which [`check`] holds.
+fn plan(
+    from: &DataType,
+    to: &DataType,
+    settings: &SessionSettings,
+) -> Result<Conversion, SignatureError> {
+    use Family::*;
+    let refused = || SignatureError::Cast { from: from.clone(), to: to.clone() };
+    if conversion::same_layout_and_values(from, to) {
+        return Ok(Conversion::identity());
+    }
+    match (from.family(), to.family()) {
+        (Null, _) => Ok(Conversion::nulls(to.clone())),
+        (_, CharacterString) => Ok(text::to_text(from, &to.root, settings)),
+        (Boolean | Numeric, Boolean | Numeric) => {
+            number::between_numbers(&from.root, &to.root).ok_or_else(refused)
+        }
+        (CharacterString, Boolean | Numeric) => to_number::from_text(to).ok_or_else(refused),
+        (Interval, Numeric) | (Numeric, Interval) | (Interval, Interval) => {
+            number::between_numbers(&from.root, &to.root).ok_or_else(refused)
+        }
+        (CharacterString, Date | Time | Timestamp) => {
+            Ok(date_time::from_text(to, settings.zone.clone()))
+        }
+        (Date | Time | Timestamp, Date | Time | Timestamp) => {
+            temporal::between(&from.root, &to.root, settings.zone.clone()).ok_or_else(refused)
+        }
+        (CharacterString | BinaryString | Other, BinaryString) => {
+            bytes::to_bytes(&from.root, &to.root).ok_or_else(refused)
+        }
+        (Collection | Row, Collection | Row) => {
+            nested::between(from, to, settings)?.ok_or_else(refused)
+        }
+        _ if from.root == to.root && !matches!(from.root, TypeRoot::Null) => {
+            Ok(Conversion::identity())
+        }
+        _ => Err(refused()),
+    }
 }

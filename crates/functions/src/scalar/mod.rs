@@ -19,10 +19,19 @@ mod variant;
 
 /// The tables of all families.
 pub const FAMILIES: &[&[ScalarFunction]] = &[
-    arithmetic::FUNCTIONS,
+    arithmetic::MATH,
+    arithmetic::NOTATION,
+    arithmetic::OPERATORS,
+    arithmetic::RANDOM,
+    arithmetic::ROUNDING,
+    arithmetic::SIGN,
     bitmap::FUNCTIONS,
     collection::FUNCTIONS,
-    comparison::FUNCTIONS,
+    comparison::EXTREMES,
+    comparison::MEMBERSHIP,
+    comparison::NULL_TESTS,
+    comparison::OPERATORS,
+    comparison::RANGES,
     conditional::FUNCTIONS,
     hash::FUNCTIONS,
     json::FUNCTIONS,

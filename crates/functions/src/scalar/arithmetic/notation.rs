@@ -1,6 +1,4 @@
-//! Comparison, IN, BETWEEN.
-
+//! x
 use crate::ScalarFunction;
-
 /// The functions of this family.
 pub const FUNCTIONS: &[ScalarFunction] = &[];

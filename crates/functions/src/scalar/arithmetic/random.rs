@@ -1,6 +1,4 @@
-//! Arithmetic on numbers.
-
+//! x
 use crate::ScalarFunction;
-
 /// The functions of this family.
 pub const FUNCTIONS: &[ScalarFunction] = &[];

@@ -1,0 +1,236 @@
+//! Evaluation of the arithmetic operators on numbers.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
+use arrow::datatypes::{
+    ArrowNativeTypeOp, Decimal128Type, DurationMillisecondType, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, IntervalYearMonthType,
+};
+use flott_types::TypeRoot;
+
+use crate::decimal;
+use crate::loops::{binary, try_binary};
+use crate::{CallArgs, Column, EvalError, Kernel, SignatureError, kernel, total_kernel};
+
+type Compiled = Result<Box<dyn Kernel>, SignatureError>;
+
+/// Calls a generic function with the Arrow type of a number's root.
+macro_rules! with_primitive {
+    ($root:expr, $function:ident ($($arg:expr),*)) => {
+        match $root {
+            TypeRoot::TinyInt => $function::<Int8Type>($($arg),*),
+            TypeRoot::SmallInt => $function::<Int16Type>($($arg),*),
+            TypeRoot::Int => $function::<Int32Type>($($arg),*),
+            TypeRoot::BigInt => $function::<Int64Type>($($arg),*),
+            TypeRoot::Float => $function::<Float32Type>($($arg),*),
+            TypeRoot::Double => $function::<Float64Type>($($arg),*),
+            TypeRoot::IntervalYearMonth => $function::<IntervalYearMonthType>($($arg),*),
+            TypeRoot::IntervalDayTime => $function::<DurationMillisecondType>($($arg),*),
+            root => Err(not_a_number(root)),
+        }
+    };
+}
+
+/// Sum or difference of two arguments of the result's type, or of two DECIMALs.
+pub(super) fn add(args: &CallArgs, returns: &TypeRoot, subtract: bool) -> Compiled {
+    if let TypeRoot::Decimal { precision, scale } = returns {
+        let (to, (left, right)) = ((*precision, *scale), scales(args)?);
+        return Ok(decimals(to, move |a, b| Ok(decimal::add((a, left), (b, right), subtract, to))));
+    }
+    fn sum<T: ArrowPrimitiveType>(subtract: bool) -> Compiled
+    where
+        T::Native: ArrowNativeTypeOp,
+    {
+        Ok(if subtract {
+            total_kernel(|args, context| {
+                Ok(typed(binary::<T, T, T>(&args[0], &args[1], context.rows, |a, b| {
+                    a.sub_wrapping(b)
+                })))
+            })
+        } else {
+            total_kernel(|args, context| {
+                Ok(typed(binary::<T, T, T>(&args[0], &args[1], context.rows, |a, b| {
+                    a.add_wrapping(b)
+                })))
+            })
+        })
+    }
+    with_primitive!(returns, sum(subtract))
+}
+
+/// Product of two arguments of the result's type, or of two DECIMALs.
+pub(super) fn multiply(args: &CallArgs, returns: &TypeRoot) -> Compiled {
+    if let TypeRoot::Decimal { precision, scale } = returns {
+        let (to, (left, right)) = ((*precision, *scale), scales(args)?);
+        return Ok(decimals(to, move |a, b| Ok(decimal::multiply(a, b, left + right, to))));
+    }
+    fn product<T: ArrowPrimitiveType>() -> Compiled
+    where
+        T::Native: ArrowNativeTypeOp,
+    {
+        Ok(total_kernel(|args, context| {
+            Ok(typed(binary::<T, T, T>(&args[0], &args[1], context.rows, |a, b| a.mul_wrapping(b))))
+        }))
+    }
+    with_primitive!(returns, product())
+}
+
+/// Quotient of two arguments of the result's type, or of two DECIMALs.
+pub(super) fn divide(args: &CallArgs, returns: &TypeRoot) -> Compiled {
+    match returns {
+        TypeRoot::Decimal { precision, scale } => {
+            let (to, (left, right)) = ((*precision, *scale), scales(args)?);
+            Ok(fallible_decimals(to, move |a, b| match b {
+                0 => Err(EvalError::DivisionByZero),
+                _ => Ok(decimal::divide((a, left), (b, right), to)),
+            }))
+        }
+        TypeRoot::Float => Ok(total_kernel(|args, context| {
+            Ok(typed(binary::<Float32Type, Float32Type, Float32Type>(
+                &args[0],
+                &args[1],
+                context.rows,
+                |a, b| a / b,
+            )))
+        })),
+        TypeRoot::Double => Ok(total_kernel(|args, context| {
+            Ok(typed(binary::<Float64Type, Float64Type, Float64Type>(
+                &args[0],
+                &args[1],
+                context.rows,
+                |a, b| a / b,
+            )))
+        })),
+        TypeRoot::TinyInt => integers::<Int8Type>(i8::wrapping_div),
+        TypeRoot::SmallInt => integers::<Int16Type>(i16::wrapping_div),
+        TypeRoot::Int => integers::<Int32Type>(i32::wrapping_div),
+        TypeRoot::BigInt => integers::<Int64Type>(i64::wrapping_div),
+        root => Err(not_a_number(root)),
+    }
+}
+
+/// Remainder of two integers of the same type, narrowed to the result's; or of two DECIMALs.
+pub(super) fn remainder(args: &CallArgs, returns: &TypeRoot) -> Compiled {
+    if let TypeRoot::Decimal { precision, scale } = returns {
+        let (to, (left, right)) = ((*precision, *scale), scales(args)?);
+        return Ok(fallible_decimals(to, move |a, b| match b {
+            0 => Err(EvalError::DivisionByZero),
+            _ => Ok(decimal::remainder((a, left), (b, right), to)),
+        }));
+    }
+    let compute = match &args.data_type(0).root {
+        TypeRoot::TinyInt => integers::<Int8Type>(i8::wrapping_rem)?,
+        TypeRoot::SmallInt => integers::<Int16Type>(i16::wrapping_rem)?,
+        TypeRoot::Int => integers::<Int32Type>(i32::wrapping_rem)?,
+        TypeRoot::BigInt => integers::<Int64Type>(i64::wrapping_rem)?,
+        root => return Err(not_a_number(root)),
+    };
+    if args.data_type(0).root == *returns {
+        return Ok(compute);
+    }
+    let narrow = crate::cast::compile(
+        args.data_type(0),
+        &returns.clone().nullable(),
+        false,
+        &crate::SessionSettings::default(),
+    )?;
+    Ok(kernel(move |args, context| {
+        let wide = compute.evaluate(args, context)?;
+        narrow.evaluate(&[Column::rows(wide)], context)
+    }))
+}
+
+/// The number with its sign changed.
+pub(super) fn negate(root: &TypeRoot) -> Compiled {
+    if let TypeRoot::Decimal { precision, scale } = root {
+        let (precision, scale) = (*precision, *scale as i8);
+        return Ok(total_kernel(move |args, context| {
+            let digits = unary::<Decimal128Type>(&args[0], |digits| -digits);
+            let digits = digits.with_precision_and_scale(precision, scale)?;
+            spread(&args[0], Arc::new(digits), context.rows)
+        }));
+    }
+    fn negative<T: ArrowPrimitiveType>() -> Compiled
+    where
+        T::Native: ArrowNativeTypeOp,
+    {
+        Ok(total_kernel(|args, context| {
+            let values = unary::<T>(&args[0], ArrowNativeTypeOp::neg_wrapping);
+            spread(&args[0], Arc::new(values), context.rows)
+        }))
+    }
+    with_primitive!(root, negative())
+}
+
+/// `op` on every value of a column, constant or not.
+pub(super) fn unary<T: ArrowPrimitiveType>(
+    column: &Column,
+    op: impl Fn(T::Native) -> T::Native,
+) -> PrimitiveArray<T> {
+    column.array().as_primitive::<T>().unary(op)
+}
+
+/// What was computed of a column's array, for every row.
+pub(super) fn spread(of: &Column, array: ArrayRef, rows: usize) -> Result<ArrayRef, EvalError> {
+    let column = if of.is_constant() { Column::constant(array) } else { Column::rows(array) };
+    column.into_array(rows)
+}
+
+fn integers<T: ArrowPrimitiveType>(op: fn(T::Native, T::Native) -> T::Native) -> Compiled
+where
+    T::Native: ArrowNativeTypeOp,
+{
+    Ok(kernel(move |args, context| {
+        let rows = context.rows;
+        let divisors = args[1].array().as_primitive::<T>();
+        let zero = T::Native::ZERO;
+        // Slots of NULLs may hold a zero that counts for nothing.
+        if divisors.values().iter().all(|divisor| *divisor != zero) {
+            return Ok(typed(binary::<T, T, T>(&args[0], &args[1], rows, op)));
+        }
+        Ok(typed(try_binary::<T, T, T>(&args[0], &args[1], rows, |a, b| {
+            if b == zero { Err(EvalError::DivisionByZero) } else { Ok(Some(op(a, b))) }
+        })?))
+    }))
+}
+
+fn decimals(
+    (precision, scale): (u8, u8),
+    op: impl Fn(i128, i128) -> Result<Option<i128>, EvalError> + Send + Sync + 'static,
+) -> Box<dyn Kernel> {
+    total_kernel(move |args, context| {
+        let digits = try_binary::<Decimal128Type, Decimal128Type, Decimal128Type>(
+            &args[0],
+            &args[1],
+            context.rows,
+            &op,
+        )?;
+        Ok(typed(digits.with_precision_and_scale(precision, scale as i8)?))
+    })
+}
+
+fn fallible_decimals(
+    to: (u8, u8),
+    op: impl Fn(i128, i128) -> Result<Option<i128>, EvalError> + Send + Sync + 'static,
+) -> Box<dyn Kernel> {
+    let compute = decimals(to, op);
+    kernel(move |args, context| compute.evaluate(args, context))
+}
+
+fn typed<T: ArrowPrimitiveType>(array: PrimitiveArray<T>) -> ArrayRef {
+    Arc::new(array)
+}
+
+/// The scales of two DECIMAL arguments.
+fn scales(args: &CallArgs) -> Result<(u8, u8), SignatureError> {
+    let scale = |index: usize| match &args.data_type(index).root {
+        TypeRoot::Decimal { scale, .. } => Ok(*scale),
+        root => Err(not_a_number(root)),
+    };
+    Ok((scale(0)?, scale(1)?))
+}
+
+fn not_a_number(root: &TypeRoot) -> SignatureError {
+    SignatureError::Other(format!("no arithmetic on {root}"))
+}

@@ -1,0 +1,4 @@
+//! x
+use crate::ScalarFunction;
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[];
