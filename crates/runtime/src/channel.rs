@@ -125,11 +125,6 @@ impl Inbox {
         self.lock().queues[channel].blocked = blocked;
     }
 
-    /// Whether something could be received.
-    pub fn is_ready(&self) -> bool {
-        self.lock().queues.iter().any(Queue::is_ready)
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

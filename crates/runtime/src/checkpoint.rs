@@ -69,13 +69,17 @@ pub struct SourceState {
     pub enumerator: Vec<u8>,
     /// Splits that no reader had taken, with the task each is meant for, if any.
     pub unassigned: Vec<(Split, Option<usize>)>,
-    /// What its tasks were reading.
+    /// The number of its tasks.
+    pub parallelism: usize,
+    /// What each task that had not ended was reading.
     pub tasks: Vec<SourceTaskState>,
 }
 
 /// The state of a source in one task.
 #[derive(Debug, Clone, Default)]
 pub struct SourceTaskState {
+    /// The task, from 0.
+    pub task: usize,
     /// The splits under way, with the highest watermark seen in each.
     pub splits: Vec<(Split, i64)>,
     /// The highest watermark seen, where splits are read one after the other.
@@ -96,6 +100,15 @@ impl Checkpoint {
         let Some(states) = self.operators.get(uid) else { return Vec::new() };
         let same = states.parallelism == parallelism;
         states.tasks.iter().filter(|state| !same || state.task == task).collect()
+    }
+}
+
+impl SourceState {
+    /// The states from which a task resumes: its own, or a share of them when their number has
+    /// changed.
+    pub(crate) fn of_task(&self, task: usize, parallelism: usize) -> Vec<&SourceTaskState> {
+        let states = self.tasks.iter();
+        states.filter(|state| state.task % parallelism == task).collect()
     }
 }
 

@@ -52,6 +52,19 @@ pub enum RuntimeError {
         /// What is wrong.
         problem: CheckpointProblem,
     },
+    /// More tasks than there are key groups, or none.
+    #[error(
+        "{operator}: parallelism {parallelism} is not between 1 and {max_parallelism}\n\
+         hint: change parallelism.default or raise pipeline.max-parallelism"
+    )]
+    Parallelism {
+        /// The operator.
+        operator: Arc<str>,
+        /// The number of tasks asked for.
+        parallelism: usize,
+        /// The number of key groups.
+        max_parallelism: u16,
+    },
     /// The operating system refused a thread.
     #[error("could not start a thread for task {task}: {source}\nhint: lower the parallelism")]
     Thread {
@@ -71,7 +84,7 @@ pub enum RuntimeError {
 }
 
 /// What is wrong with a checkpoint.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum CheckpointProblem {
     /// State for an operator that the job does not have.
     #[error(
@@ -82,15 +95,12 @@ pub enum CheckpointProblem {
         /// The operator's fingerprint.
         operator: String,
     },
+    /// Another is being taken, or the job is over.
+    #[error("it cannot be taken while another is under way or when the job is over")]
+    NotNow,
     /// The store refused.
-    #[error("{0}")]
-    Store(String),
-    /// Bytes that are not what was written.
-    #[error("the state of {operator} is damaged\nhint: resume from an earlier checkpoint")]
-    Damaged {
-        /// The operator.
-        operator: String,
-    },
+    #[error("could not be kept: {0}")]
+    Store(Arc<std::io::Error>),
 }
 
 impl RuntimeError {

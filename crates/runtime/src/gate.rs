@@ -94,11 +94,6 @@ impl InputGate {
         }
     }
 
-    /// Whether something is ready.
-    pub fn is_ready(&self) -> bool {
-        !self.due.is_empty() || self.inbox.is_ready()
-    }
-
     /// Waits until something is ready, the task is woken, or the time is over.
     pub fn wait(&self, at_most: Option<Duration>) {
         self.inbox.wait(at_most);

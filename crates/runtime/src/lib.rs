@@ -9,25 +9,37 @@
 //! This crate knows neither SQL nor plans: expressions arrive inside operators, and the watermark
 //! of a source as a function of its batches.
 
+mod build;
 mod chain;
 mod channel;
 mod check;
 mod checkpoint;
 mod clock;
 mod coalesce;
+mod config;
 mod context;
 mod control;
+mod coordinator;
 mod element;
 mod error;
+mod events;
 mod exchange;
 mod gate;
+mod graph;
+mod job;
 mod marks;
 mod metrics;
 mod operator;
 pub mod operators;
 mod outputs;
+mod results;
+mod seeded;
+mod sink;
+mod source;
 mod stage;
+mod task;
 pub mod testing;
+mod threads;
 mod watermark;
 
 pub use check::OutputContract;
@@ -36,12 +48,21 @@ pub use checkpoint::{
     OperatorStates, SourceState, SourceTaskState,
 };
 pub use clock::{Clock, Sleeper, SystemClock, VirtualClock};
+pub use config::JobConfig;
 pub use context::{OperatorContext, TaskInfo};
 pub use element::{EndOfInput, MarkedBatch, StreamElement};
 pub use error::{CheckpointProblem, RuntimeError};
+pub use graph::{
+    Exchange, JobGraph, NodeId, NodeSpec, OperatorFactory, SinkSpec, SourceSpec, WatermarkFactory,
+    WatermarkFn, WatermarkStrategy,
+};
+pub use job::{JobHandle, JobMetrics, JobStatus, OperatorReport};
 pub use marks::{Mark, Marks, Segment};
-pub use metrics::{OperatorCounts, OperatorMetrics};
+pub use metrics::{OperatorCounts, OperatorMetrics, SplitProgress};
 pub use operator::Operator;
+pub use results::{NextResult, ResultSender, Results, results};
+pub use seeded::{SeededOutcome, SeededRun};
+pub use threads::start;
 
 /// The result of everything that runs.
 pub type Result<T, E = RuntimeError> = std::result::Result<T, E>;

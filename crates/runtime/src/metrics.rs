@@ -1,6 +1,7 @@
-//! Counters of an operator, written by its task and read from anywhere.
+//! Counters of operators and sources, written by their tasks and read from anywhere.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The live counters of one operator in one task.
 #[derive(Debug)]
@@ -70,5 +71,53 @@ impl OperatorMetrics {
 
     pub(crate) fn record_watermark(&self, watermark: i64) {
         self.watermark.store(watermark, Ordering::Relaxed);
+    }
+}
+
+/// The live counters of a source in one task.
+#[derive(Debug, Default)]
+pub(crate) struct SourceMetrics {
+    bytes: AtomicU64,
+    splits: Mutex<Vec<SplitProgress>>,
+}
+
+/// A split under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitProgress {
+    /// The split.
+    pub id: Arc<str>,
+    /// The highest watermark seen in it, in milliseconds since the epoch; `None` before the first.
+    pub watermark: Option<i64>,
+}
+
+impl SourceMetrics {
+    pub fn count_bytes(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn begin_split(&self, id: &str) {
+        self.lock().push(SplitProgress { id: id.into(), watermark: None });
+    }
+
+    pub fn end_split(&self, id: &str) {
+        self.lock().retain(|split| &*split.id != id);
+    }
+
+    pub fn record_watermark(&self, id: &str, watermark: i64) {
+        if let Some(split) = self.lock().iter_mut().find(|split| &*split.id == id) {
+            split.watermark = Some(watermark);
+        }
+    }
+
+    pub fn splits(&self) -> Vec<SplitProgress> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<SplitProgress>> {
+        self.splits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

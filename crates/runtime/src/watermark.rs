@@ -60,11 +60,6 @@ impl WatermarkCombiner {
         self.inputs.iter_mut().for_each(|input| input.watermark = watermark);
     }
 
-    /// The combined watermark; `i64::MIN` before the first.
-    pub fn combined(&self) -> i64 {
-        self.announced
-    }
-
     /// The watermark of one input; `i64::MIN` before the first.
     pub fn input(&self, input: usize) -> i64 {
         self.inputs[input].watermark
@@ -156,7 +151,6 @@ mod tests {
         assert_eq!(inputs.advance(1, 5), Some(5));
         assert_eq!(inputs.advance(1, 4), None);
         assert_eq!(inputs.advance(1, 20), Some(10));
-        assert_eq!(inputs.combined(), 10);
     }
 
     #[test]
@@ -188,8 +182,7 @@ mod tests {
     fn inputs_that_come_back_hold_the_others() {
         let mut inputs = WatermarkCombiner::of_inputs(2);
         inputs.advance(0, 10);
-        inputs.set_idle(1, true);
-        assert_eq!(inputs.combined(), 10);
+        assert_eq!(inputs.set_idle(1, true).watermark, Some(10));
         inputs.set_idle(1, false);
         assert_eq!(inputs.advance(0, 40), None);
         assert_eq!(inputs.advance(1, 30), Some(30));

@@ -1,0 +1,297 @@
+//! Takes checkpoints of a job, commits what its sinks prepared, and knows when it is over.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use flott_catalog::connector::{Committable, Committer, TableSink};
+
+use crate::checkpoint::{
+    Barrier, Checkpoint, CheckpointKind, CheckpointStore, SourceState, TaskSnapshot,
+};
+use crate::control::JobControl;
+use crate::events::{Message, TaskEvent};
+use crate::source::SplitQueue;
+use crate::{CheckpointProblem, Result, RuntimeError};
+
+/// One a job. It is told what happens and never waits by itself, so that any scheduler can drive it.
+pub(crate) struct Coordinator {
+    sources: BTreeMap<Arc<str>, Arc<SplitQueue>>,
+    sinks: BTreeMap<Arc<str>, Sink>,
+    /// The number of tasks of each operator, by fingerprint.
+    parallelism: BTreeMap<Arc<str>, usize>,
+    running: Vec<bool>,
+    next_id: u64,
+    current: Option<Pending>,
+    store: Option<Arc<dyn CheckpointStore>>,
+    /// Whether sinks wait with their last commit for a checkpoint.
+    checkpointing: bool,
+    control: Arc<JobControl>,
+}
+
+/// What the coordinator knows of a sink.
+struct Sink {
+    name: Arc<str>,
+    committer: Option<Box<dyn Committer>>,
+    open_writers: usize,
+    /// What writers prepared at their end and no checkpoint holds yet.
+    ended: Vec<Committable>,
+    done: bool,
+}
+
+/// A checkpoint that is being taken.
+struct Pending {
+    checkpoint: Checkpoint,
+    /// The tasks that have given their part; those that ended before need not.
+    given: Vec<bool>,
+    asked_by: Option<Sender<Result<Arc<Checkpoint>>>>,
+}
+
+impl Coordinator {
+    pub fn new(
+        tasks: usize,
+        parallelism: BTreeMap<Arc<str>, usize>,
+        store: Option<Arc<dyn CheckpointStore>>,
+        checkpointing: bool,
+        control: Arc<JobControl>,
+    ) -> Self {
+        Self {
+            sources: BTreeMap::new(),
+            sinks: BTreeMap::new(),
+            parallelism,
+            running: vec![true; tasks],
+            next_id: 1,
+            current: None,
+            store,
+            checkpointing,
+            control,
+        }
+    }
+
+    pub fn add_source(&mut self, uid: Arc<str>, queue: Arc<SplitQueue>) {
+        self.sources.insert(uid, queue);
+    }
+
+    pub fn add_sink(
+        &mut self,
+        uid: Arc<str>,
+        name: Arc<str>,
+        sink: &dyn TableSink,
+        writers: usize,
+    ) -> Result<()> {
+        let committer = sink.committer().map_err(|error| RuntimeError::from(error).at(&name))?;
+        let sink = Sink { name, committer, open_writers: writers, ended: Vec::new(), done: false };
+        self.sinks.insert(uid, sink);
+        Ok(())
+    }
+
+    /// Commits what the checkpoint that is resumed from holds, in case that did not happen.
+    pub fn resume(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        self.next_id = checkpoint.id + 1;
+        checkpoint.committables.iter().try_for_each(|(uid, committables)| {
+            let sink = self.sinks.get_mut(uid);
+            sink.map_or(Ok(()), |sink| sink.commit(committables.clone(), false))
+        })
+    }
+
+    /// Takes note of a message. What goes wrong ends the job.
+    pub fn handle(&mut self, message: Message) {
+        let done = match message {
+            Message::Task(event) => self.event(event),
+            Message::Take(kind, reply) => self.begin(kind, Some(reply)),
+        };
+        if let Err(error) = done {
+            self.control.fail(error);
+        }
+    }
+
+    /// Begins a checkpoint unless one is under way or there is nothing left to take.
+    pub fn trigger(&mut self) {
+        if let Err(error) = self.begin(CheckpointKind::Checkpoint, None) {
+            self.control.fail(error);
+        }
+    }
+
+    /// Whether every task is over.
+    pub fn is_over(&self) -> bool {
+        !self.running.contains(&true)
+    }
+
+    /// Whether a checkpoint is being taken.
+    pub fn is_busy(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// Commits or removes what is left when every task is over.
+    pub fn close(&mut self) {
+        if self.control.is_cancelled() {
+            self.abort();
+        } else if let Err(error) = self.commit_rest() {
+            self.control.fail(error);
+            self.abort();
+        }
+    }
+
+    fn event(&mut self, event: TaskEvent) -> Result<()> {
+        match event {
+            TaskEvent::Snapshot { task, checkpoint, snapshot } => {
+                self.part(task, checkpoint, snapshot)
+            }
+            TaskEvent::SinkEnded { sink, task, committables } => {
+                self.sink_ended(&sink, task, committables)
+            }
+            TaskEvent::Finished { task, .. } => {
+                self.running[task] = false;
+                self.complete_if_whole()
+            }
+            TaskEvent::Failed { task, error } => {
+                self.running[task] = false;
+                Err(error)
+            }
+        }
+    }
+
+    fn begin(
+        &mut self,
+        kind: CheckpointKind,
+        asked_by: Option<Sender<Result<Arc<Checkpoint>>>>,
+    ) -> Result<()> {
+        if self.current.is_some() || self.is_over() || self.control.is_cancelled() {
+            if let Some(reply) = asked_by {
+                let id = self.next_id;
+                let problem = CheckpointProblem::NotNow;
+                let _ = reply.send(Err(RuntimeError::Checkpoint { id, problem }));
+            }
+            return Ok(());
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        let mut checkpoint = Checkpoint { id, kind, ..Checkpoint::default() };
+        for (uid, sink) in &mut self.sinks {
+            checkpoint.committables.insert(uid.clone(), std::mem::take(&mut sink.ended));
+        }
+        let given = vec![false; self.running.len()];
+        let barrier = Barrier { checkpoint: id, kind };
+        for (uid, queue) in &self.sources {
+            checkpoint.sources.insert(uid.clone(), queue.begin_checkpoint(barrier));
+        }
+        self.current = Some(Pending { checkpoint, given, asked_by });
+        Ok(())
+    }
+
+    fn part(&mut self, task: usize, checkpoint: u64, snapshot: TaskSnapshot) -> Result<()> {
+        let Some(pending) = self.current.as_mut().filter(|p| p.checkpoint.id == checkpoint) else {
+            return Ok(());
+        };
+        pending.given[task] = true;
+        let whole = &mut pending.checkpoint;
+        for (uid, state) in snapshot.operators {
+            let states = whole.operators.entry(uid.clone()).or_default();
+            states.parallelism = self.parallelism.get(&uid).copied().unwrap_or(1);
+            states.tasks.push(state);
+        }
+        if let Some((uid, state)) = snapshot.source {
+            whole.sources.entry(uid).or_insert_with(SourceState::default).tasks.push(state);
+        }
+        for (uid, committables) in snapshot.committables {
+            whole.committables.entry(uid).or_default().extend(committables);
+        }
+        self.complete_if_whole()
+    }
+
+    fn sink_ended(&mut self, uid: &str, task: usize, committables: Vec<Committable>) -> Result<()> {
+        let Some(sink) = self.sinks.get_mut(uid) else { return Ok(()) };
+        sink.open_writers -= 1;
+        match &mut self.current {
+            // The task ended before the barrier came: its end belongs to the checkpoint.
+            Some(pending) if !pending.given[task] => {
+                let of = pending.checkpoint.committables.entry(uid.into()).or_default();
+                of.extend(committables);
+            }
+            _ => sink.ended.extend(committables),
+        }
+        if !self.checkpointing && sink.open_writers == 0 && self.current.is_none() {
+            let committables = std::mem::take(&mut sink.ended);
+            sink.commit(committables, true)?;
+        }
+        Ok(())
+    }
+
+    fn complete_if_whole(&mut self) -> Result<()> {
+        let whole = self.current.take_if(|pending| {
+            !self.running.iter().zip(&pending.given).any(|(running, given)| *running && !given)
+        });
+        let Some(Pending { mut checkpoint, asked_by, .. }) = whole else { return Ok(()) };
+        for states in checkpoint.operators.values_mut() {
+            states.tasks.sort_by_key(|state| state.task);
+        }
+        let checkpoint = Arc::new(checkpoint);
+        let done = self.publish(&checkpoint);
+        if let Some(reply) = asked_by {
+            let _ = reply.send(done.clone().map(|()| checkpoint));
+        }
+        done
+    }
+
+    /// Keeps a checkpoint, then commits what it holds.
+    fn publish(&mut self, checkpoint: &Arc<Checkpoint>) -> Result<()> {
+        if let Some(store) = &self.store {
+            store.publish(checkpoint.clone())?;
+        }
+        for (uid, committables) in &checkpoint.committables {
+            if let Some(sink) = self.sinks.get_mut(uid) {
+                sink.commit(committables.clone(), false)?;
+            }
+        }
+        self.sources.values().for_each(|queue| queue.complete_checkpoint(checkpoint.id));
+        Ok(())
+    }
+
+    /// The job has read and written everything: a last checkpoint says so, then the rest is
+    /// committed.
+    fn commit_rest(&mut self) -> Result<()> {
+        let id = self.next_id;
+        if let Some(store) = &self.store {
+            let mut last = Checkpoint { id, ..Checkpoint::default() };
+            let barrier = Barrier { checkpoint: id, kind: last.kind };
+            for (uid, queue) in &self.sources {
+                last.sources.insert(uid.clone(), queue.begin_checkpoint(barrier));
+            }
+            for (uid, sink) in &self.sinks {
+                last.committables.insert(uid.clone(), sink.ended.clone());
+            }
+            store.publish(Arc::new(last))?;
+        }
+        for sink in self.sinks.values_mut().filter(|sink| !sink.done) {
+            let committables = std::mem::take(&mut sink.ended);
+            sink.commit(committables, true)?;
+        }
+        Ok(())
+    }
+
+    /// Removes what was prepared and belongs to no checkpoint that was kept.
+    fn abort(&mut self) {
+        let mut lost = self.current.take().map(|pending| pending.checkpoint.committables);
+        for (uid, sink) in &mut self.sinks {
+            let mut committables = std::mem::take(&mut sink.ended);
+            let of_current = lost.as_mut().and_then(|lost| lost.remove(uid));
+            committables.extend(of_current.unwrap_or_default());
+            let Some(committer) = &mut sink.committer else { continue };
+            if let Err(error) = committer.abort(committables) {
+                tracing::warn!(sink = &*sink.name, %error, "could not remove what was prepared");
+            }
+        }
+    }
+}
+
+impl Sink {
+    fn commit(&mut self, committables: Vec<Committable>, end_of_input: bool) -> Result<()> {
+        self.done |= end_of_input;
+        match &mut self.committer {
+            Some(committer) if end_of_input || !committables.is_empty() => committer
+                .commit(committables, end_of_input)
+                .map_err(|error| RuntimeError::from(error).at(&self.name)),
+            _ => Ok(()),
+        }
+    }
+}
