@@ -3,10 +3,12 @@
 //! This crate holds no connector of its own and plans nothing.
 
 pub mod connector;
+mod manager;
 mod path;
 mod reader;
 mod table;
 
+pub use manager::{Catalog, CatalogManager, Database};
 pub use path::ObjectPath;
 pub use reader::CatalogReader;
 pub use table::{

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::checkpoint::{Checkpoint, CheckpointKind};
 use crate::control::JobControl;
@@ -66,6 +67,13 @@ impl JobHandle {
             Some(outcome) => outcome.clone(),
             None => Err(RuntimeError::Cancelled),
         }
+    }
+
+    /// Waits for the end at most `timeout`; whether it came.
+    pub fn wait_within(&self, timeout: Duration) -> bool {
+        let outcome = self.outcome.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.outcome.1.wait_timeout_while(outcome, timeout, |o| o.is_none());
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_some()
     }
 
     /// Ends all tasks at once; what sinks have not committed is removed.

@@ -40,6 +40,7 @@ mod stage;
 mod task;
 pub mod testing;
 mod threads;
+mod translate;
 mod watermark;
 
 pub use check::OutputContract;
@@ -63,6 +64,7 @@ pub use operator::Operator;
 pub use results::{NextResult, ResultSender, Results, results};
 pub use seeded::{SeededOutcome, SeededRun};
 pub use threads::start;
+pub use translate::{Surroundings, translate};
 
 /// The result of everything that runs.
 pub type Result<T, E = RuntimeError> = std::result::Result<T, E>;

@@ -1,0 +1,109 @@
+//! Operators of the plan to operators that run.
+
+use std::sync::Arc;
+
+use arrow::compute::SortOptions;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use flott_functions::{Evaluator, Expr, SessionSettings};
+use flott_plan::physical::{Calc, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan};
+use flott_types::{ChangelogBatch, Schema, Value};
+
+use super::Surroundings;
+use crate::graph::OperatorFactory;
+use crate::operator::Operator;
+use crate::operators::{
+    CalcOperator, DropUpdateBefore, ExpandOperator, LimitOperator, SortOperator, UnionOperator,
+};
+use crate::{Result, RuntimeError};
+
+/// Makes the operator of a node for each of its tasks.
+pub(super) fn factory(
+    plan: Arc<PhysicalPlan>,
+    id: NodeId,
+    around: &Surroundings,
+) -> Result<OperatorFactory> {
+    let settings = around.settings.clone();
+    Ok(Arc::new(move |_| operator(&plan, plan.node(id), &settings)))
+}
+
+fn operator(
+    plan: &PhysicalPlan,
+    node: &PhysicalNode,
+    settings: &SessionSettings,
+) -> Result<Box<dyn Operator>> {
+    let input = |i: usize| &plan.node(node.inputs[i].node).schema;
+    Ok(match &node.op {
+        PhysicalOp::Calc(calc) => Box::new(calc_operator(calc, input(0), node, settings)?),
+        PhysicalOp::Expand(rows) => {
+            let rows = rows.iter().map(|row| compile(row, settings)).collect::<Result<Vec<_>>>()?;
+            Box::new(ExpandOperator::new(rows, node.schema.to_arrow()))
+        }
+        PhysicalOp::Union => Box::new(UnionOperator),
+        PhysicalOp::Limit { offset, fetch } => Box::new(LimitOperator::new(*offset, *fetch)),
+        PhysicalOp::Sort(sort) => {
+            let keys = sort.keys.iter().map(|(column, descending, nulls_first)| {
+                let options = SortOptions { descending: *descending, nulls_first: *nulls_first };
+                (*column, options)
+            });
+            let schema = node.schema.to_arrow();
+            Box::new(SortOperator::new(keys.collect(), sort.offset, sort.fetch, schema))
+        }
+        PhysicalOp::DropUpdateBefore => Box::new(DropUpdateBefore),
+        PhysicalOp::GroupAggregate(_)
+        | PhysicalOp::WindowAggregate(_)
+        | PhysicalOp::WindowAssign(_)
+        | PhysicalOp::Join(_)
+        | PhysicalOp::ChangelogNormalize { .. } => {
+            return Err(RuntimeError::internal("translate", "an operator that is not there"));
+        }
+        PhysicalOp::Source(_) | PhysicalOp::Values(_) | PhysicalOp::Sink(_) => {
+            return Err(RuntimeError::internal("translate", "a source or sink as an operator"));
+        }
+    })
+}
+
+fn calc_operator(
+    calc: &Calc,
+    input: &Schema,
+    node: &PhysicalNode,
+    settings: &SessionSettings,
+) -> Result<CalcOperator> {
+    let condition =
+        calc.condition.as_ref().map(|expr| Evaluator::new(expr, settings)).transpose()?;
+    let mut reads = vec![false; input.len()];
+    let mut reads_watermark = false;
+    for expr in calc.projection.iter().chain(&calc.condition) {
+        expr.visit(&mut |e| match e {
+            Expr::Call { function, .. } if function.name == "CURRENT_WATERMARK" => {
+                reads_watermark = true;
+            }
+            _ => {}
+        });
+    }
+    for expr in &calc.projection {
+        expr.columns().into_iter().for_each(|column| reads[column] = true);
+    }
+    let projection = compile(&calc.projection, settings)?;
+    let schema = node.schema.to_arrow();
+    Ok(CalcOperator::new(condition, projection, reads, schema, reads_watermark))
+}
+
+fn compile(exprs: &[Expr], settings: &SessionSettings) -> Result<Vec<Evaluator>> {
+    Ok(exprs.iter().map(|expr| Evaluator::new(expr, settings)).collect::<Result<_, _>>()?)
+}
+
+/// Constant rows as a batch.
+pub(super) fn values(rows: &[Vec<Value>], schema: &Schema) -> Result<ChangelogBatch> {
+    let columns = schema
+        .fields
+        .iter()
+        .enumerate()
+        .map(|(i, field)| {
+            let column: Vec<Value> = rows.iter().map(|row| row[i].clone()).collect();
+            Value::to_array(&column, &field.data_type).map_err(RuntimeError::operator)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    let batch = RecordBatch::try_new_with_options(schema.to_arrow(), columns, &options)?;
+    Ok(ChangelogBatch::inserts(batch))
+}
