@@ -4,6 +4,7 @@ pub mod ast;
 mod error;
 mod lexer;
 mod parser;
+mod print;
 mod script;
 
 pub use error::{ParseError, ParseErrorKind};

@@ -192,12 +192,10 @@ pub enum ExprKind {
     },
     /// A JSON function with its clauses.
     Json(Box<JsonFunction>),
-    /// `ROW(a, b)`, and `(a, b)` with `explicit` false.
+    /// `ROW(a, b)`, `(a, b)`
     Row {
         /// The fields; one at least.
         fields: Vec<Expr>,
-        /// Whether the keyword was written.
-        explicit: bool,
     },
     /// `ARRAY[a, b]`
     Array(Vec<Expr>),

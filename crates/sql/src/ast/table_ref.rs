@@ -45,8 +45,6 @@ pub enum TableRefKind {
     Function {
         /// Whether LATERAL is there.
         lateral: bool,
-        /// Whether `TABLE( )` was written round the call.
-        wrapped: bool,
         /// The call.
         call: Box<FunctionCall>,
     },

@@ -110,25 +110,20 @@ impl Parser<'_> {
 
     /// `[SYSTEM] {FUNCTION|CONNECTION} [IF EXISTS] name`
     fn dropped_scoped_object(&mut self, temporary: bool) -> Parsed<(DropKind, (bool, ObjectName))> {
-        let system = self.start();
-        let is_system = self.eat(Keyword::SYSTEM);
-        let is_function = self.eat(Keyword::FUNCTION);
-        if !is_function {
-            self.expect(Keyword::CONNECTION)?;
-        }
-        let scope = match (temporary, is_system) {
-            (false, false) => ObjectScope::Catalog,
-            (true, false) => ObjectScope::Temporary,
-            (true, true) => ObjectScope::TemporarySystem,
-            (false, true) => {
-                let what =
-                    if is_function { "DROP SYSTEM FUNCTION" } else { "DROP SYSTEM CONNECTION" };
-                let error = self.error(ParseErrorKind::NotSupported(what), self.span_from(system));
-                return Err(error.with_hint("write DROP TEMPORARY SYSTEM"));
-            }
+        let scope = if self.eat(Keyword::SYSTEM) {
+            // There are no others, so that Flink takes it without TEMPORARY too.
+            ObjectScope::TemporarySystem
+        } else if temporary {
+            ObjectScope::Temporary
+        } else {
+            ObjectScope::Catalog
         };
-        let kind =
-            if is_function { DropKind::Function(scope) } else { DropKind::Connection(scope) };
+        let kind = if self.eat(Keyword::FUNCTION) {
+            DropKind::Function(scope)
+        } else {
+            self.expect(Keyword::CONNECTION)?;
+            DropKind::Connection(scope)
+        };
         Ok((kind, self.dropped_name()?))
     }
 

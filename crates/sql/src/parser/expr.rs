@@ -25,6 +25,8 @@ const SIGN: u8 = 80;
 enum Infix {
     Binary(BinaryOp, u8),
     Logical(LogicalOp, u8),
+    /// A comparison with ANY, SOME or ALL behind it.
+    Quantified(BinaryOp),
     Is,
     Between,
     Like(LikeKind),
@@ -36,7 +38,7 @@ impl Infix {
         match self {
             Self::Binary(_, precedence) | Self::Logical(_, precedence) => 2 * precedence,
             Self::Is => 2 * IS,
-            Self::Between | Self::In => 2 * PREDICATE,
+            Self::Between | Self::In | Self::Quantified(_) => 2 * PREDICATE,
             // Associates to the right.
             Self::Like(_) => 2 * PREDICATE + 1,
         }
@@ -130,12 +132,12 @@ impl Parser<'_> {
                 }
                 Infix::Binary(op, _) => {
                     self.advance();
-                    if op.is_comparison() && self.at_quantifier() {
-                        self.quantified(left, op)?
-                    } else {
-                        let right = Box::new(self.expr_above(left_power + 1)?);
-                        ExprKind::Binary { left: Box::new(left), op, right }
-                    }
+                    let right = Box::new(self.expr_above(left_power + 1)?);
+                    ExprKind::Binary { left: Box::new(left), op, right }
+                }
+                Infix::Quantified(op) => {
+                    self.advance();
+                    self.quantified(left, op)?
                 }
                 Infix::Is => self.is_test(left, 2 * COMPARISON + 1)?,
                 Infix::Between => self.between(left, 2 * PREDICATE + 1)?,
@@ -154,6 +156,10 @@ impl Parser<'_> {
     fn infix_operator(&mut self) -> Parsed<Option<Infix>> {
         let token = *self.peek();
         let binary = |op, precedence| Ok(Some(Infix::Binary(op, precedence)));
+        let comparison = |op| {
+            let quantified = self.quantifier_ahead();
+            Ok(Some(if quantified { Infix::Quantified(op) } else { Infix::Binary(op, COMPARISON) }))
+        };
         match token.kind {
             TokenKind::Plus => binary(BinaryOp::Add, SUM),
             TokenKind::Minus => binary(BinaryOp::Subtract, SUM),
@@ -161,12 +167,12 @@ impl Parser<'_> {
             TokenKind::Slash => binary(BinaryOp::Divide, PRODUCT),
             TokenKind::Percent => binary(BinaryOp::Modulo, PRODUCT),
             TokenKind::Concat => binary(BinaryOp::Concat, PRODUCT),
-            TokenKind::Eq => binary(BinaryOp::Eq, COMPARISON),
-            TokenKind::NotEq => binary(BinaryOp::NotEq, COMPARISON),
-            TokenKind::Lt => binary(BinaryOp::Lt, COMPARISON),
-            TokenKind::LtEq => binary(BinaryOp::LtEq, COMPARISON),
-            TokenKind::Gt => binary(BinaryOp::Gt, COMPARISON),
-            TokenKind::GtEq => binary(BinaryOp::GtEq, COMPARISON),
+            TokenKind::Eq => comparison(BinaryOp::Eq),
+            TokenKind::NotEq => comparison(BinaryOp::NotEq),
+            TokenKind::Lt => comparison(BinaryOp::Lt),
+            TokenKind::LtEq => comparison(BinaryOp::LtEq),
+            TokenKind::Gt => comparison(BinaryOp::Gt),
+            TokenKind::GtEq => comparison(BinaryOp::GtEq),
             TokenKind::BangEq => {
                 Err(self.error_here(ParseErrorKind::BangEqual).with_hint("write <>"))
             }

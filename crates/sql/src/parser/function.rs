@@ -9,7 +9,7 @@ use crate::error::ParseErrorKind;
 use crate::lexer::{Keyword, TokenKind};
 
 /// The aggregates that take an ORDER BY between their parentheses.
-const ORDERED_AGGREGATES: [&str; 2] = ["ARRAY_AGG", "ARRAY_CONCAT_AGG"];
+pub(crate) const ORDERED_AGGREGATES: [&str; 2] = ["ARRAY_AGG", "ARRAY_CONCAT_AGG"];
 
 impl Parser<'_> {
     /// The call of `name`, from the opening parenthesis on.

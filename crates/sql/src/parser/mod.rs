@@ -30,6 +30,7 @@ use crate::ast::{Expr, Query, Statement, TypeName};
 use crate::error::ParseError;
 use crate::lexer::TokenKind;
 use cursor::{Parsed, Parser};
+pub(crate) use function::ORDERED_AGGREGATES;
 
 /// Parses one statement; a semicolon may follow it.
 ///

@@ -87,12 +87,12 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether ANY, SOME or ALL with its list or query stands here.
-    pub(super) fn at_quantifier(&self) -> bool {
+    /// Whether ANY, SOME or ALL with its list or query stands behind the current token.
+    pub(super) fn quantifier_ahead(&self) -> bool {
         let is_quantifier = [Keyword::ANY, Keyword::SOME, Keyword::ALL]
             .into_iter()
-            .any(|quantifier| self.ahead(0, quantifier));
-        is_quantifier && self.ahead(1, TokenKind::LeftParen)
+            .any(|quantifier| self.ahead(1, quantifier));
+        is_quantifier && self.ahead(2, TokenKind::LeftParen)
     }
 
     /// `{ANY|SOME|ALL} (…)` behind `operand op`.

@@ -43,7 +43,7 @@ impl Parser<'_> {
             Keyword::PERIOD if opens => {
                 self.advance();
                 let fields = self.paren_list(Self::expr)?;
-                Ok(ExprKind::Row { fields, explicit: false })
+                Ok(ExprKind::Row { fields })
             }
             Keyword::ARRAY | Keyword::MULTISET | Keyword::MAP
                 if self.ahead(1, TokenKind::LeftBracket) =>
@@ -231,7 +231,7 @@ impl Parser<'_> {
     fn row(&mut self) -> Parsed<ExprKind> {
         self.expect(Keyword::ROW)?;
         let fields = self.paren_list(Self::expr)?;
-        Ok(ExprKind::Row { fields, explicit: true })
+        Ok(ExprKind::Row { fields })
     }
 
     /// `ARRAY[…]`, `MULTISET[…]`, `MAP[…]`
@@ -275,7 +275,7 @@ fn group(mut list: Vec<Expr>, span: Span) -> Expr {
         Some(only) if list.is_empty() => Expr { kind: only.kind, span },
         last => {
             list.extend(last);
-            Expr { kind: ExprKind::Row { fields: list, explicit: false }, span }
+            Expr { kind: ExprKind::Row { fields: list }, span }
         }
     }
 }

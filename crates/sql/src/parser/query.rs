@@ -148,7 +148,7 @@ impl Parser<'_> {
         let expr = self.expr()?;
         let span = expr.span;
         let values = match expr.kind {
-            ExprKind::Row { fields, .. } => fields,
+            ExprKind::Row { fields } => fields,
             _ => vec![expr],
         };
         Ok(ValuesRow { values, span })

@@ -95,12 +95,12 @@ impl Parser<'_> {
         })
     }
 
-    /// An expression or `(a, b)`
+    /// An expression, or `(a, b)`, which `ROW(a, b)` is the same as
     fn grouping_set(&mut self) -> Parsed<GroupingElement> {
         let expr = self.expr()?;
         let span = expr.span;
         let kind = match expr.kind {
-            ExprKind::Row { fields, explicit: false } => GroupingElementKind::Set(fields),
+            ExprKind::Row { fields } => GroupingElementKind::Set(fields),
             _ => GroupingElementKind::Expr(expr),
         };
         Ok(GroupingElement { kind, span })

@@ -155,7 +155,7 @@ impl Parser<'_> {
             let name = self.object_name()?;
             let call = Box::new(self.call_without_suffix(name)?);
             self.expect(TokenKind::RightParen)?;
-            return Ok(TableRefKind::Function { lateral, wrapped: true, call });
+            return Ok(TableRefKind::Function { lateral, call });
         }
         if lateral {
             let query = Box::new(self.lateral_query()?);
@@ -164,7 +164,7 @@ impl Parser<'_> {
         let name = self.object_name()?;
         if self.at(TokenKind::LeftParen) {
             let call = Box::new(self.call_without_suffix(name)?);
-            return Ok(TableRefKind::Function { lateral, wrapped: false, call });
+            return Ok(TableRefKind::Function { lateral, call });
         }
         let hints = self.optional_hints()?;
         Ok(TableRefKind::Table { name, hints })

@@ -2,6 +2,7 @@
 
 use super::cursor::{Parsed, Parser};
 use crate::ast::{FieldDefinition, TimeZoneKind, TypeKind, TypeName};
+use crate::error::ParseErrorKind;
 use crate::lexer::{Keyword, TokenKind};
 
 impl Parser<'_> {
@@ -91,7 +92,7 @@ impl Parser<'_> {
             Keyword::SMALLINT => TypeKind::SmallInt,
             Keyword::INT | Keyword::INTEGER => TypeKind::Int,
             Keyword::BIGINT => TypeKind::BigInt,
-            Keyword::FLOAT | Keyword::REAL => TypeKind::Float,
+            Keyword::FLOAT => TypeKind::Float,
             Keyword::STRING => TypeKind::String,
             Keyword::BYTES => TypeKind::Bytes,
             Keyword::DATE => TypeKind::Date,
@@ -172,6 +173,10 @@ impl Parser<'_> {
                 let snapshot = self.string()?;
                 self.expect(TokenKind::RightParen)?;
                 Ok(TypeKind::Raw(class, snapshot))
+            }
+            Keyword::REAL => {
+                let error = self.error_here(ParseErrorKind::NotSupported("REAL"));
+                Err(error.with_hint("write FLOAT"))
             }
             _ => self.unreserved_type(),
         }
