@@ -156,7 +156,7 @@ pub fn remainder(
     (left, left_scale): (i128, u8),
     (right, right_scale): (i128, u8),
     (precision, scale): (u8, u8),
-) -> Option<i128> {
+) -> Result<Option<i128>, QuotientTooLong> {
     let common = left_scale.max(right_scale);
     let narrow = || {
         let left = left.checked_mul(pow10(common - left_scale))?;
@@ -164,14 +164,21 @@ pub fn remainder(
         Some(left.wrapping_rem(right))
     };
     match narrow() {
-        Some(rest) => rescale(rest, common, scale, precision),
+        Some(rest) => Ok(rescale(rest, common, scale, precision)),
         None => {
             let left = wide(left).wrapping_mul(wide(pow10(common - left_scale)));
             let right = wide(right).wrapping_mul(wide(pow10(common - right_scale)));
-            narrow_to(left.wrapping_rem(right), common, scale, precision)
+            if left.wrapping_div(right).wrapping_abs() >= wide(pow10(MAX_PRECISION)) {
+                return Err(QuotientTooLong);
+            }
+            Ok(narrow_to(left.wrapping_rem(right), common, scale, precision))
         }
     }
 }
+
+/// A remainder whose quotient has more than 38 digits, which `BigDecimal` refuses to compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuotientTooLong;
 
 /// Integer division rounded HALF_UP: away from zero at exactly a half. `unit` is positive.
 #[inline]
@@ -241,14 +248,19 @@ pub fn to_f64(digits: i128, precision: u8, scale: u8) -> f64 {
     if precision <= 18 || small {
         return digits as f64 / 10f64.powi(i32::from(scale));
     }
-    let mut text = StackText::new();
-    text.push_decimal(digits, scale);
-    text.as_str().parse().unwrap_or(f64::NAN)
+    parse_f64(digits, -i32::from(scale))
 }
 
 /// A DOUBLE as DECIMAL by its shortest text, rounded HALF_UP, as `BigDecimal.valueOf` does; `None`
 /// when it does not fit or is no number.
 pub fn from_f64(value: f64, precision: u8, scale: u8) -> Option<i128> {
+    let (digits, exponent) = shortest_digits(value)?;
+    shift(digits, exponent + i32::from(scale), precision)
+}
+
+/// The fewest digits that tell a DOUBLE from its neighbours, and the power of ten they are
+/// multiplied with; `None` if it is no finite number.
+pub fn shortest_digits(value: f64) -> Option<(i128, i32)> {
     use std::fmt::Write;
     if !value.is_finite() {
         return None;
@@ -270,8 +282,16 @@ pub fn from_f64(value: f64, precision: u8, scale: u8) -> Option<i128> {
             _ => {}
         }
     }
-    let digits = if value < 0.0 { -digits } else { digits };
-    shift(digits, exponent - fraction + i32::from(scale), precision)
+    Some((if value < 0.0 { -digits } else { digits }, exponent - fraction))
+}
+
+/// The DOUBLE nearest to `digits` × 10^`exponent`.
+pub fn parse_f64(digits: i128, exponent: i32) -> f64 {
+    use std::fmt::Write;
+    let mut text = StackText::new();
+    // Reading digits with an exponent is exact, and needs no point.
+    let _ = write!(text, "{digits}e{exponent}");
+    text.as_str().parse().unwrap_or(f64::NAN)
 }
 
 /// `digits` × 10^`exponent`, rounded HALF_UP to a whole number; `None` when it has more than
@@ -282,7 +302,7 @@ pub fn shift(digits: i128, exponent: i32, precision: u8) -> Option<i128> {
         0..=38 => digits.checked_mul(pow10(exponent as u8))?,
         39.. => return None,
         -38..0 => divide_half_up(digits, pow10(-exponent as u8)),
-        // Below 10^-38 of a 38-digit number nothing is left; of a longer one, half at most.
+        // Nothing is left of 38 digits.
         _ => 0,
     };
     fits(moved, precision).then_some(moved)
@@ -301,12 +321,6 @@ impl StackText {
 
     fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..self.len]).unwrap_or_default()
-    }
-
-    fn push_decimal(&mut self, digits: i128, scale: u8) {
-        use std::fmt::Write;
-        // Reading `digits` with an exponent is exact, and needs no point.
-        let _ = write!(self, "{digits}e-{scale}");
     }
 }
 

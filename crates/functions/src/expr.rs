@@ -128,7 +128,12 @@ impl Expr {
             .into_iter()
             .zip(resolved.parameters)
             .map(|(arg, wanted)| arg.cast_to(&wanted))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<_>, _>>()?;
+        let rewritten =
+            crate::scalar::conditional::rewrite(function.name, &args, &resolved.returns)?;
+        if let Some(expr) = rewritten {
+            return Ok(expr);
+        }
         Ok(Self::Call { function, args, symbols, returning, data_type: resolved.returns })
     }
 

@@ -106,29 +106,47 @@ pub(crate) fn parse_date(text: &str) -> Option<i32> {
         .then(|| days_from_civil(year as i32, month, day) as i32)
 }
 
-/// Milliseconds of the day of `H[:m[:s[.f]]]`, blanks around it passed over.
+/// Milliseconds of the day of `H[:m[:s[.f]]]`, with blanks around the parts passed over. An offset
+/// `+H[:m]` or `-H[:m]` behind it is added.
 pub(crate) fn parse_time(text: &str) -> Option<i32> {
-    let text = java_trim(text);
-    let mut parts = text.splitn(3, ':');
+    let offset_at = text.find('-').or_else(|| text.find('+')).unwrap_or(text.len());
+    let (clock, offset) = text.split_at(offset_at);
+    let mut parts = clock.splitn(3, ':');
     let hour = digits(parts.next()?)?;
     let minute = parts.next().map_or(Some(0), digits)?;
     let (second, millis) = match parts.next() {
         None => (0, 0),
         Some(rest) => match rest.split_once('.') {
             None => (digits(rest)?, 0),
-            Some((second, fraction)) => (digits(second)?, fraction_millis(fraction)?),
+            Some((second, fraction)) => (digits(second)?, fraction_millis(java_trim(fraction))),
         },
     };
-    (hour <= 23 && minute <= 59 && second <= 59)
-        .then(|| ((hour * 3600 + minute * 60 + second) * 1000 + millis) as i32)
-}
-
-fn fraction_millis(fraction: &str) -> Option<u32> {
-    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+    if hour > 23 || minute > 59 || second > 59 {
         return None;
     }
-    let digit = |place: usize| u32::from(fraction.as_bytes().get(place).map_or(0, |b| b - b'0'));
-    Some(digit(0) * 100 + digit(1) * 10 + digit(2))
+    let shift = if offset.is_empty() { 0 } else { offset_minutes(offset)? };
+    let minutes = i64::from(hour * 60 + minute) + shift;
+    i32::try_from((minutes * 60 + i64::from(second)) * 1000 + i64::from(millis)).ok()
+}
+
+/// Minutes of `+H[:m]` or `-H[:m]`.
+fn offset_minutes(offset: &str) -> Option<i64> {
+    let (hour, minute) = match offset[1..].split_once(':') {
+        Some((hour, minute)) => (digits(hour)?, digits(minute)?),
+        None => (digits(&offset[1..])?, 0),
+    };
+    let minutes = i64::from(hour) * 60 + i64::from(minute);
+    Some(if offset.starts_with('-') { -minutes } else { minutes })
+}
+
+/// Three digits after the point, rounded half up; other characters count as zeros.
+fn fraction_millis(fraction: &str) -> u32 {
+    let digit = |place: usize| match fraction.as_bytes().get(place) {
+        Some(byte @ b'0'..=b'9') => u32::from(byte - b'0'),
+        _ => 0,
+    };
+    let rounds_up = fraction.as_bytes().get(3).is_some_and(|byte| *byte >= b'5');
+    digit(0) * 100 + digit(1) * 10 + digit(2) + u32::from(rounds_up)
 }
 
 /// Seconds since 1970-01-01 00:00 and nanoseconds of `yyyy-M-d[ H:m:s[.f]]`. A day past the end of

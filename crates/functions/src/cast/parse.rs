@@ -13,7 +13,7 @@ const OVERFLOW: Reason = "it is out of range";
 const NOT_A_NUMBER: Reason = "it is not a number";
 
 /// Blanks at both ends are no part of a number; other white space is not removed.
-pub(super) fn trim(text: &str) -> &str {
+fn trim(text: &str) -> &str {
     text.trim_matches(' ')
 }
 
@@ -135,10 +135,13 @@ pub fn parse_boolean(text: &str) -> Option<bool> {
 
 /// Reads a DECIMAL, rounded HALF_UP to `scale`; an exponent is allowed.
 ///
-/// As in Flink the precision must have room for all digits before the point that are written, a
-/// leading zero too: `'0.5'` is no `DECIMAL(1, 1)`, but `'.5'` is.
+/// Flink reads short texts for short DECIMALs with code of its own, and all others by Java's
+/// `BigDecimal`. Its own code is stricter about range, where it counts every digit that is written
+/// (`'0.5'` is no `DECIMAL(1, 1)`), and laxer about form: it passes over one character after the digits.
 pub fn parse_decimal(text: &str, precision: u8, scale: u8) -> Result<i128, Reason> {
-    let bytes = trim(text).as_bytes();
+    const LONG_DIGITS: usize = 18;
+    let own = usize::from(precision) <= LONG_DIGITS && text.len() <= LONG_DIGITS;
+    let bytes = text.trim_matches([' ', '\n', '\t']).as_bytes();
     let (negative, rest) = match bytes {
         [] => return Err(EMPTY),
         [b'-' | b'+'] => return Err(LONE_SIGN),
@@ -146,54 +149,109 @@ pub fn parse_decimal(text: &str, precision: u8, scale: u8) -> Result<i128, Reaso
         [b'+', rest @ ..] => (false, rest),
         _ => (false, bytes),
     };
-    let end = rest.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(rest.len());
-    let exponent = match &rest[end..] {
-        [] => 0,
-        [_, exponent @ ..] => parse_exponent(exponent)?,
-    };
-    let mut digits: i128 = 0;
-    // Digits that 38 of them leave no room for decide the rounding at most.
-    let (mut count, mut dropped, mut fraction, mut point) = (0i32, 0i32, 0i32, false);
-    for byte in &rest[..end] {
-        match byte {
-            b'0'..=b'9' => {
-                fraction += i32::from(point);
-                count += 1;
-                match digits.checked_mul(10).filter(|_| dropped == 0) {
-                    Some(room) if room < decimal::pow10(38) => {
-                        digits = room + i128::from(byte - b'0')
-                    }
-                    _ => dropped += 1,
-                }
-            }
-            b'.' if !point => point = true,
-            _ => return Err(NOT_A_NUMBER),
-        }
-    }
-    if count == 0 {
+    let (digits, tail) = Digits::read(rest)?;
+    let exponent = if own { lax_exponent(tail)? } else { exponent(tail)? };
+    if digits.count == 0 && !own {
         return Err(NOT_A_NUMBER);
     }
-    let moved = exponent - fraction + i32::from(scale);
-    if precision <= 18 && bytes.len() <= 18 && count + moved > i32::from(precision) {
+    let moved = exponent - digits.fraction + i32::from(scale);
+    // Flink's powers of ten end at 18.
+    if own && (digits.count + moved > i32::from(precision) || moved < -(LONG_DIGITS as i32)) {
         return Err(OVERFLOW);
     }
-    let digits = if negative { -digits } else { digits };
-    decimal::shift(digits, moved + dropped, precision).ok_or(OVERFLOW)
+    let value = digits.shifted(moved, precision).ok_or(OVERFLOW)?;
+    Ok(if negative { -value } else { value })
 }
 
-fn parse_exponent(bytes: &[u8]) -> Result<i32, Reason> {
-    let (negative, digits) = match bytes {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, bytes),
+/// Digits with a point somewhere. The first 38 that count are kept, and the one after them.
+#[derive(Default)]
+struct Digits {
+    value: i128,
+    next: u8,
+    dropped: i32,
+    count: i32,
+    fraction: i32,
+}
+
+impl Digits {
+    /// Reads digits up to another character.
+    fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Reason> {
+        let mut digits = Self::default();
+        let mut point = false;
+        for (i, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => {
+                    digits.push(byte - b'0');
+                    digits.fraction += i32::from(point);
+                }
+                b'.' if point => return Err(NOT_A_NUMBER),
+                b'.' => point = true,
+                _ => return Ok((digits, &bytes[i..])),
+            }
+        }
+        Ok((digits, &[]))
+    }
+
+    fn push(&mut self, digit: u8) {
+        self.count += 1;
+        if self.dropped == 0 && self.value < decimal::pow10(37) {
+            self.value = self.value * 10 + i128::from(digit);
+        } else {
+            if self.dropped == 0 {
+                self.next = digit;
+            }
+            self.dropped += 1;
+        }
+    }
+
+    /// The digits moved by a power of ten, rounded HALF_UP.
+    fn shifted(&self, exponent: i32, precision: u8) -> Option<i128> {
+        match exponent + self.dropped {
+            0 if self.dropped > 0 && self.next >= 5 => {
+                Some(self.value + 1).filter(|value| decimal::fits(*value, precision))
+            }
+            moved => decimal::shift(self.value, moved, precision),
+        }
+    }
+}
+
+fn exponent(tail: &[u8]) -> Result<i32, Reason> {
+    let (negative, digits) = match tail {
+        [] => return Ok(0),
+        [b'e' | b'E', b'-', digits @ ..] => (true, digits),
+        [b'e' | b'E', b'+', digits @ ..] => (false, digits),
+        [b'e' | b'E', digits @ ..] => (false, digits),
+        _ => return Err(NOT_A_NUMBER),
     };
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(NOT_A_NUMBER);
     }
+    Ok(signed_exponent(negative, digits))
+}
+
+/// The exponent as Flink's own code reads it: one character that belongs to no number may follow.
+fn lax_exponent(tail: &[u8]) -> Result<i32, Reason> {
+    let is_end = |rest: &[u8]| {
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\t');
+        if rest.iter().skip(1).all(blank) { Ok(()) } else { Err(NOT_A_NUMBER) }
+    };
+    let (negative, rest) = match tail {
+        [b'e' | b'E', b'-' | b'+'] => return Err(NOT_A_NUMBER),
+        [b'e' | b'E', b'-', rest @ ..] => (true, rest),
+        [b'e' | b'E', b'+', rest @ ..] => (false, rest),
+        [b'e' | b'E', rest @ ..] if !rest.is_empty() => (false, rest),
+        _ => return is_end(tail).map(|()| 0),
+    };
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    is_end(&rest[end..])?;
+    Ok(signed_exponent(negative, &rest[..end]))
+}
+
+/// An exponent, cut to what is far enough for every DECIMAL and safe to add to.
+fn signed_exponent(negative: bool, digits: &[u8]) -> i32 {
     let value = digits
         .iter()
-        .fold(0i32, |value, byte| value.saturating_mul(10).saturating_add(i32::from(byte - b'0')));
-    // Far enough for every DECIMAL, and safe to add to.
-    let value = value.min(1 << 20);
-    Ok(if negative { -value } else { value })
+        .fold(0i32, |value, byte| value.saturating_mul(10).saturating_add(i32::from(byte - b'0')))
+        .min(1 << 20);
+    if negative { -value } else { value }
 }

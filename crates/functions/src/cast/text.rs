@@ -122,7 +122,9 @@ fn writer<'a>(
             Box::new(|out, row| write_bytes(out, values.value(row)))
         }
         Date => primitive::<Date32Type>(array, write_date),
-        Time(_) => primitive::<Time32MillisecondType>(array, write_time),
+        Time(precision) => primitive::<Time32MillisecondType>(array, |out, millis| {
+            write_time(out, millis, *precision)
+        }),
         Timestamp(precision) | TimestampLtz(precision) => {
             let zone = matches!(ty.root, TimestampLtz(_)).then_some(zone);
             timestamp(array, *precision, zone)

@@ -10,7 +10,7 @@ use flott_types::{DataType, TypeRoot};
 
 use super::conversion::{Conversion, Failures};
 use super::parse::{
-    Reason, parse_boolean, parse_decimal, parse_double, parse_float, parse_integer, trim,
+    Reason, parse_boolean, parse_decimal, parse_double, parse_float, parse_integer,
 };
 use crate::EvalError;
 
@@ -75,7 +75,7 @@ fn boolean(to: &DataType) -> Conversion {
                 values.append_null();
                 continue;
             };
-            let value = parse_boolean(trim(text));
+            let value = parse_boolean(text);
             values.append_option(value);
             if value.is_none() {
                 fail(failures, row, text, &to, "it is neither true nor false");

@@ -6,7 +6,7 @@ mod arithmetic;
 mod bitmap;
 mod collection;
 mod comparison;
-mod conditional;
+pub(crate) mod conditional;
 mod hash;
 mod json;
 mod logical;
@@ -32,7 +32,8 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     comparison::NULL_TESTS,
     comparison::OPERATORS,
     comparison::RANGES,
-    conditional::FUNCTIONS,
+    conditional::CASE_FORMS,
+    conditional::TEXT_TESTS,
     hash::FUNCTIONS,
     json::FUNCTIONS,
     logical::FUNCTIONS,

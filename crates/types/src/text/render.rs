@@ -28,7 +28,8 @@ pub fn write_value(out: &mut String, value: &Value, ty: &DataType, zone: &TimeZo
         (Value::String(v), _) => out.push_str(v),
         (Value::Bytes(v), _) => out.push_str(&String::from_utf8_lossy(v)),
         (Value::Date(v), _) => write_date(out, *v),
-        (Value::Time(v), _) => write_time(out, *v),
+        (Value::Time(v), TypeRoot::Time(p)) => write_time(out, *v, *p),
+        (Value::Time(v), _) => write_time(out, *v, 3),
         (Value::Timestamp(v), TypeRoot::TimestampLtz(p)) => {
             write_timestamp(out, local_nanos(*v, zone), *p);
         }

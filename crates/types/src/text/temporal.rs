@@ -17,15 +17,20 @@ fn write_civil(out: &mut String, days: i64) {
     let _ = write!(out, "{:04}-{:02}-{:02}", date.year, date.month, date.day);
 }
 
-/// Writes a TIME as `HH:mm:ss`, with a fraction of milliseconds only where there is one,
-/// without its trailing zeros.
-pub fn write_time(out: &mut String, millis: i32) {
-    write_clock(out, i64::from(millis / 1000));
-    let fraction = millis.rem_euclid(1000);
-    if fraction != 0 {
-        let digits = format_args!("{fraction:03}").to_string();
-        out.push('.');
-        out.push_str(digits.trim_end_matches('0'));
+/// Writes a TIME as `HH:mm:ss`, and with a precision above 0 its fraction without trailing zeros,
+/// but one digit at least. Digits beyond the precision are cut off.
+pub fn write_time(out: &mut String, millis: i32, precision: u8) {
+    write_clock(out, i64::from(millis.div_euclid(1000)));
+    let mut rest = millis.rem_euclid(1000);
+    for place in 0..precision.min(3) {
+        if place == 0 {
+            out.push('.');
+        }
+        out.push(char::from(b'0' + (rest / 100) as u8));
+        rest = rest % 100 * 10;
+        if rest == 0 {
+            break;
+        }
     }
 }
 
@@ -77,7 +82,10 @@ mod tests {
     #[test]
     fn temporal_values_print_as_flink_prints_them() {
         assert_eq!(text(|o| write_date(o, -719_528)), "0000-01-01");
-        assert_eq!(text(|o| write_time(o, 25_689_500)), "07:08:09.5");
+        assert_eq!(text(|o| write_time(o, 25_689_500, 3)), "07:08:09.5");
+        assert_eq!(text(|o| write_time(o, 25_689_987, 1)), "07:08:09.9");
+        assert_eq!(text(|o| write_time(o, 25_689_000, 3)), "07:08:09.0");
+        assert_eq!(text(|o| write_time(o, 25_689_500, 0)), "07:08:09");
         assert_eq!(text(|o| write_timestamp(o, -1, 9)), "1969-12-31 23:59:59.999999999");
         assert_eq!(text(|o| write_timestamp(o, 1_120_000_000, 3)), "1970-01-01 00:00:01.120");
         assert_eq!(text(|o| write_timestamp(o, 1_120_000_000, 0)), "1970-01-01 00:00:01");

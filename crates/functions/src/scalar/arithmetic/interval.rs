@@ -26,6 +26,8 @@ pub(super) fn resolve_sum(args: &CallArgs, subtract: bool) -> Option<Resolved> {
     let returns = match (left.family(), right.family()) {
         (Family::Interval, Family::Interval) if left.same_root(right) => left,
         (Family::Date | Family::Time | Family::Timestamp, Family::Interval) => left,
+        // Flink has no form with the interval before a TIMESTAMP_LTZ.
+        (Family::Interval, _) if matches!(right.root, TypeRoot::TimestampLtz(_)) => return None,
         (Family::Interval, Family::Date | Family::Time | Family::Timestamp) if !subtract => right,
         _ => return None,
     };
@@ -56,7 +58,11 @@ pub(super) fn resolve_difference(args: &CallArgs) -> Result<Resolved, SignatureE
     };
     let datetime =
         matches!(left.data_type.family(), Family::Date | Family::Time | Family::Timestamp);
-    if !datetime || left.data_type.family() != right.data_type.family() {
+    let is_instant = |ty: &DataType| matches!(ty.root, TypeRoot::TimestampLtz(_));
+    if !datetime
+        || left.data_type.family() != right.data_type.family()
+        || is_instant(&left.data_type) != is_instant(&right.data_type)
+    {
         return Err(refused());
     }
     let root = if unit.starts_with("YEAR") || unit.starts_with("MONTH") || &**unit == "QUARTER" {
@@ -127,15 +133,15 @@ fn plus_millis(
                 Ok(Some(if sign > 0 { d.wrapping_add(days) } else { d.wrapping_sub(days) }))
             },
         )?),
-        TypeRoot::Time(precision) => {
-            let granule = 10i32.pow(3u32.saturating_sub((*precision).into()));
+        // What the precision does not show is kept.
+        TypeRoot::Time(_) => {
             Arc::new(binary::<Time32MillisecondType, Millis, Time32MillisecondType>(
                 point,
                 interval,
                 rows,
                 |time, i| {
                     let sum = i64::from(time).wrapping_add(sign.wrapping_mul(i));
-                    sum.rem_euclid(MILLIS_PER_DAY) as i32 / granule * granule
+                    sum.rem_euclid(MILLIS_PER_DAY) as i32
                 },
             ))
         }

@@ -116,7 +116,10 @@ pub(super) fn remainder(args: &CallArgs, returns: &TypeRoot) -> Compiled {
         let (to, (left, right)) = ((*precision, *scale), scales(args)?);
         return Ok(fallible_decimals(to, move |a, b| match b {
             0 => Err(EvalError::DivisionByZero),
-            _ => Ok(decimal::remainder((a, left), (b, right), to)),
+            _ => decimal::remainder((a, left), (b, right), to).map_err(|_| EvalError::Argument {
+                function: "%",
+                reason: "the quotient has more than 38 digits".into(),
+            }),
         }));
     }
     let compute = match &args.data_type(0).root {

@@ -1,0 +1,108 @@
+//! IS_ALPHA, IS_DIGIT and IS_DECIMAL.
+
+use std::sync::{Arc, LazyLock};
+
+use arrow::array::{AsArray, BooleanArray, StringArray};
+use fancy_regex::Regex;
+use flott_types::{DataType, Family};
+
+use crate::{
+    CallArgs, Column, FunctionDoc, Kernel, Resolved, ScalarFunction, SignatureError, Volatility,
+    cast, total_kernel,
+};
+
+/// The functions of this family.
+pub const FUNCTIONS: &[ScalarFunction] = &[
+    ScalarFunction {
+        name: "IS_ALPHA",
+        aliases: &[],
+        volatility: Volatility::Immutable,
+        resolve,
+        compile: |args, _, _| Ok(test(args, false, is_alpha)),
+        doc: FunctionDoc {
+            syntax: &["IS_ALPHA(string)"],
+            text: "Whether the text is not empty and has letters only; FALSE for NULL and for \
+                   numbers.",
+            examples: &[("IS_ALPHA('abc')", "TRUE"), ("IS_ALPHA('a1')", "FALSE")],
+        },
+    },
+    ScalarFunction {
+        name: "IS_DECIMAL",
+        aliases: &[],
+        volatility: Volatility::Immutable,
+        resolve,
+        compile: |args, _, _| Ok(test(args, true, |text| cast::parse_double(text).is_ok())),
+        doc: FunctionDoc {
+            syntax: &["IS_DECIMAL(string)"],
+            text: "Whether the text can be read as a DOUBLE; FALSE for NULL, TRUE for integers.",
+            examples: &[("IS_DECIMAL('-1.5e3')", "TRUE"), ("IS_DECIMAL('1,5')", "FALSE")],
+        },
+    },
+    ScalarFunction {
+        name: "IS_DIGIT",
+        aliases: &[],
+        volatility: Volatility::Immutable,
+        resolve,
+        compile: |args, _, _| Ok(test(args, true, is_digit)),
+        doc: FunctionDoc {
+            syntax: &["IS_DIGIT(string)"],
+            text: "Whether the text is not empty and has digits only; FALSE for NULL, TRUE for \
+                   integers.",
+            examples: &[("IS_DIGIT('123')", "TRUE"), ("IS_DIGIT('1.2')", "FALSE")],
+        },
+    },
+];
+
+fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
+    match args.args.as_slice() {
+        [arg] if matches!(arg.data_type.family(), Family::CharacterString | Family::Numeric) => {
+            Ok(Resolved::unchanged(args, DataType::boolean().not_null()))
+        }
+        _ => Err(args.no_match(&["<CHARACTER>", "<NUMERIC>"])),
+    }
+}
+
+/// A test of texts. Numbers have one answer for all: `of_integers`, or FALSE for those with a
+/// fraction.
+fn test(args: &CallArgs, of_integers: bool, holds: fn(&str) -> bool) -> Box<dyn Kernel> {
+    let of_numbers = match args.data_type(0) {
+        ty if ty.family() == Family::CharacterString => None,
+        ty => Some(ty.root.is_integer() && of_integers),
+    };
+    total_kernel(move |args, context| {
+        let constant = |answer: bool| BooleanArray::from(vec![answer; context.rows]);
+        if let Some(answer) = of_numbers {
+            return Ok(Arc::new(constant(answer)));
+        }
+        let texts: &StringArray = args[0].array().as_string();
+        let answers: BooleanArray =
+            texts.iter().map(|text| Some(text.is_some_and(holds))).collect();
+        let column = match args[0].is_constant() {
+            true => Column::constant(Arc::new(answers)),
+            false => Column::rows(Arc::new(answers)),
+        };
+        column.into_array(context.rows)
+    })
+}
+
+fn is_alpha(text: &str) -> bool {
+    if text.is_ascii() {
+        return !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    }
+    static LETTERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\A\p{L}+\z").ok());
+    has_only(text, LETTERS.as_ref())
+}
+
+fn is_digit(text: &str) -> bool {
+    if text.is_ascii() {
+        return !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    }
+    static DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\A\p{Nd}+\z").ok());
+    has_only(text, DIGITS.as_ref())
+}
+
+/// Java looks at UTF-16 units, of which those beyond 16 bits are neither letters nor digits.
+fn has_only(text: &str, class: Option<&Regex>) -> bool {
+    text.chars().all(|c| c <= '\u{FFFF}')
+        && class.is_some_and(|class| class.is_match(text).unwrap_or(false))
+}
