@@ -4,18 +4,18 @@ use crate::ast::{Position, Span};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::lexer::{Keyword, Token, TokenKind, tokenize};
 
-/// The result of reading a part.
-pub(super) type Parsed<T> = Result<T, ParseError>;
+/// The result of reading a part. The error is boxed as it passes through every level.
+pub(super) type Parsed<T> = Result<T, Box<ParseError>>;
 
 /// How deeply parts may be nested in each other.
 ///
 /// A parser of this kind, and whoever walks over its tree, uses the stack for each level; the
 /// limit keeps that below what the smallest usual stack (2 MB) has room for.
-pub(crate) const MAX_DEPTH: usize = 100;
+const MAX_DEPTH: usize = 128;
 
-/// How many operators of one precedence may follow each other without parentheses (but for AND
-/// and OR), as each makes the tree deeper by one.
-pub(crate) const MAX_CHAIN: usize = 1000;
+/// How high a tree may be. What follows each other without parentheses (operators but for AND and
+/// OR, joins, set operations) makes the tree as much higher as nesting does.
+const MAX_HEIGHT: usize = 500;
 
 /// A parser over the tokens of one text.
 pub(super) struct Parser<'s> {
@@ -24,6 +24,8 @@ pub(super) struct Parser<'s> {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
+    /// How high the tree of the part at hand is so far.
+    height: usize,
     /// What was looked for in vain at the current token.
     expected: Vec<Expected>,
     /// Whether AND ends the expression at hand: it is the lower bound of a BETWEEN.
@@ -73,6 +75,7 @@ impl<'s> Parser<'s> {
             tokens: tokenize(source, base),
             at: 0,
             depth: 0,
+            height: 0,
             expected: Vec::new(),
             and_ends: false,
         }
@@ -182,15 +185,29 @@ impl<'s> Parser<'s> {
             return Err(self.too_deep());
         }
         self.depth += 1;
-        let result = part(self);
+        let result = self.apart(part);
         self.depth -= 1;
         result
     }
 
-    /// Counts a further operator of a chain.
-    pub(super) fn chained(&self, count: &mut usize) -> Parsed<()> {
+    /// Reads a part whose height does not add to that of its siblings.
+    pub(super) fn apart<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let siblings = std::mem::take(&mut self.height);
+        let result = part(self);
+        self.height = siblings.max(self.height + 1);
+        result
+    }
+
+    /// Notes that all read so far became the operand of a further operator.
+    pub(super) fn chained(&mut self) -> Parsed<()> {
+        self.height += 1;
+        if self.height > MAX_HEIGHT { Err(self.too_deep()) } else { Ok(()) }
+    }
+
+    /// Counts a further operator of a chain whose operators are printed nested in each other.
+    pub(super) fn wrapped(&mut self, count: &mut usize) -> Parsed<()> {
         *count += 1;
-        if *count > MAX_CHAIN { Err(self.too_deep()) } else { Ok(()) }
+        if *count > MAX_DEPTH / 2 { Err(self.too_deep()) } else { self.chained() }
     }
 
     /// `part, part, …`
@@ -240,30 +257,30 @@ impl<'s> Parser<'s> {
     }
 
     /// The error `kind` at `span`.
-    pub(super) fn error(&self, kind: ParseErrorKind, span: Span) -> ParseError {
+    pub(super) fn error(&self, kind: ParseErrorKind, span: Span) -> Box<ParseError> {
         let position = Position::of(self.source, span.start.saturating_sub(self.base));
-        ParseError { kind, span, position, expected: Vec::new(), hint: None }
+        Box::new(ParseError { kind, span, position, expected: Vec::new(), hint: None })
     }
 
     /// The error `kind` at the current token.
-    pub(super) fn error_here(&self, kind: ParseErrorKind) -> ParseError {
+    pub(super) fn error_here(&self, kind: ParseErrorKind) -> Box<ParseError> {
         self.error(kind, self.peek().span)
     }
 
-    fn too_deep(&self) -> ParseError {
+    fn too_deep(&self) -> Box<ParseError> {
         self.error_here(ParseErrorKind::TooDeep)
             .with_hint("split it into views or common table expressions, or use IN for long lists")
     }
 
     /// The error that the current token does not fit.
-    pub(super) fn unexpected(&self) -> ParseError {
+    pub(super) fn unexpected(&self) -> Box<ParseError> {
         super::diagnosis::unexpected(self, self.peek(), &self.expected)
     }
 }
 
 impl ParseError {
     /// The same error with advice.
-    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub(super) fn with_hint(mut self: Box<Self>, hint: impl Into<String>) -> Box<Self> {
         self.hint = Some(hint.into());
         self
     }

@@ -6,7 +6,11 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::lexer::{Token, TokenKind};
 
 /// The error that `token` stands where one of `expected` should.
-pub(super) fn unexpected(parser: &Parser<'_>, token: &Token, expected: &[Expected]) -> ParseError {
+pub(super) fn unexpected(
+    parser: &Parser<'_>,
+    token: &Token,
+    expected: &[Expected],
+) -> Box<ParseError> {
     let text = parser.text(token.span);
     let name_expected = expected.contains(&Expected::Kind(TokenKind::Word));
     let kind = match token.kind {

@@ -96,7 +96,6 @@ impl Parser<'_> {
     /// `[index]` and `.field` behind an operand.
     fn postfix(&mut self, mut operand: Expr) -> Parsed<Expr> {
         let start = operand.span.start;
-        let mut chain = 0;
         loop {
             if self.eat(TokenKind::LeftBracket) {
                 let index = Box::new(self.expr()?);
@@ -111,14 +110,14 @@ impl Parser<'_> {
             } else {
                 return Ok(operand);
             }
-            self.chained(&mut chain)?;
+            self.chained()?;
         }
     }
 
     /// The operators behind `left` whose left power is at least `power`.
     fn infix(&mut self, mut left: Expr, power: u8) -> Parsed<Expr> {
         let start = left.span.start;
-        let mut chain = 0;
+        let mut tests = 0;
         while let Some(infix) = self.infix_operator()? {
             let left_power = infix.left_power();
             if left_power < power {
@@ -144,8 +143,10 @@ impl Parser<'_> {
                 Infix::Like(kind) => self.like(left, kind, 2 * PREDICATE)?,
                 Infix::In => self.in_list(left)?,
             };
-            if !matches!(kind, ExprKind::Logical { .. }) {
-                self.chained(&mut chain)?;
+            match kind {
+                ExprKind::Logical { .. } => {}
+                ExprKind::Is { .. } => self.wrapped(&mut tests)?,
+                _ => self.chained()?,
             }
             left = Expr { kind, span: self.span_from(start) };
         }

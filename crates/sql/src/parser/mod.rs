@@ -92,7 +92,7 @@ fn whole<'s, T>(
     part: impl FnOnce(&mut Parser<'s>) -> Parsed<T>,
 ) -> Result<T, ParseError> {
     let mut parser = Parser::new(text, offset);
-    let parsed = part(&mut parser)?;
-    parser.expect(TokenKind::End)?;
-    Ok(parsed)
+    part(&mut parser)
+        .and_then(|parsed| parser.expect(TokenKind::End).map(|_| parsed))
+        .map_err(|error| *error)
 }

@@ -95,7 +95,6 @@ impl Parser<'_> {
     }
 
     fn set_operations(&mut self, mut left: QueryBody, power: u8) -> Parsed<QueryBody> {
-        let mut chain = 0;
         loop {
             let (op, op_power) = if self.at(Keyword::UNION) {
                 (SetOp::Union, UNION)
@@ -120,7 +119,7 @@ impl Parser<'_> {
             let span = left.span.cover(right.span);
             let kind = QueryBodyKind::SetOperation { left: Box::new(left), op, all, right };
             left = QueryBody { kind, span };
-            self.chained(&mut chain)?;
+            self.chained()?;
         }
     }
 

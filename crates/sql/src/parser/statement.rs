@@ -54,15 +54,17 @@ impl Parser<'_> {
     }
 
     /// The error that no statement begins here; a value alone is called one.
-    fn no_statement(&mut self) -> ParseError {
+    fn no_statement(&mut self) -> Box<ParseError> {
         for keyword in BEGINNINGS {
             self.note(keyword.expected());
         }
-        let error = self.unexpected();
+        let mut error = self.unexpected();
         let is_value = self.ident_ahead(0)
             || matches!(self.peek().kind, TokenKind::Integer | TokenKind::Decimal);
-        let kind = if is_value { ParseErrorKind::NonQuery } else { error.kind };
-        ParseError { kind, ..error }
+        if is_value {
+            error.kind = ParseErrorKind::NonQuery;
+        }
+        error
     }
 }
 

@@ -18,13 +18,14 @@ enum ParenthesizedTable {
 impl Parser<'_> {
     /// What stands behind FROM.
     pub(super) fn from(&mut self) -> Parsed<TableRef> {
-        let first = self.table_ref()?;
-        self.joins(first, true)
+        self.apart(|parser| {
+            let first = parser.table_ref()?;
+            parser.joins(first, true)
+        })
     }
 
     /// The joins behind `left`; the comma is one of them if `commas`.
     fn joins(&mut self, mut left: TableRef, commas: bool) -> Parsed<TableRef> {
-        let mut chain = 0;
         while let Some((kind, natural)) = self.optional_join(commas)? {
             let right = self.table_ref()?;
             let condition = if kind == JoinKind::Comma {
@@ -39,7 +40,7 @@ impl Parser<'_> {
             let span = self.span_from(left.span.start);
             let join = Join { left, right, kind, natural, condition };
             left = TableRef { kind: TableRefKind::Join(Box::new(join)), alias: None, span };
-            self.chained(&mut chain)?;
+            self.chained()?;
         }
         Ok(left)
     }

@@ -14,9 +14,10 @@ impl Parser<'_> {
             return Ok(TypeName { kind, nullable: true, span: self.span_from(start) });
         }
         let mut data_type = self.simple_type()?;
-        let start = data_type.span.start;
+        let mut wraps = 0;
         while let Some(wrap) = self.collection_suffix() {
             self.advance();
+            self.wrapped(&mut wraps)?;
             let (kind, span) = (wrap(Box::new(data_type)), self.span_from(start));
             data_type = TypeName { kind, nullable: true, span };
         }
@@ -39,6 +40,7 @@ impl Parser<'_> {
     pub(super) fn nullable_type(&mut self) -> Parsed<TypeName> {
         let mut data_type = self.simple_type()?;
         let start = data_type.span.start;
+        let mut wraps = 0;
         loop {
             let nullable = self.optional_nullability()?;
             data_type.nullable = nullable.unwrap_or(true);
@@ -46,6 +48,7 @@ impl Parser<'_> {
             match self.collection_suffix() {
                 Some(wrap) => {
                     self.advance();
+                    self.wrapped(&mut wraps)?;
                     let kind = wrap(Box::new(data_type));
                     data_type = TypeName { kind, nullable: true, span: self.span_from(start) };
                 }

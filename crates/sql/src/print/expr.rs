@@ -68,71 +68,114 @@ impl Display for Operand<'_> {
     }
 }
 
-impl Operand<'_> {
+impl<'a> Operand<'a> {
+    /// The operand before the operator.
+    fn first(&self, expr: &'a Expr, own: (u8, u8)) -> Operand<'a> {
+        Operand { expr, left: self.left, right: own.0 }
+    }
+
+    /// The operand behind the operator.
+    fn last(&self, expr: &'a Expr, own: (u8, u8)) -> Operand<'a> {
+        Operand { expr, left: own.1, right: self.right }
+    }
+
     fn kind(&self, f: &mut Formatter<'_>, own: (u8, u8)) -> fmt::Result {
-        let first = |expr| Operand { expr, left: self.left, right: own.0 };
-        let last = |expr| Operand { expr, left: own.1, right: self.right };
-        let not = |negated| flag(negated, "NOT ");
         match &self.expr.kind {
-            ExprKind::Unary { op, operand } => {
-                let symbol = match (op, &operand.kind) {
-                    (UnaryOp::Not, _) => "NOT ",
-                    (UnaryOp::Plus, _) => "+ ",
-                    (UnaryOp::Minus, ExprKind::Literal(_)) => "-",
-                    (UnaryOp::Minus, _) => "- ",
-                };
-                write!(f, "{symbol}{}", last(operand))
-            }
+            ExprKind::Unary { op, operand } => self.unary(f, *op, operand, own),
             ExprKind::Binary { left, op: BinaryOp::Overlaps, right } => {
                 period(f, left)?;
                 f.write_str(" OVERLAPS ")?;
                 period(f, right)
             }
             ExprKind::Binary { left, op, right } => {
-                write!(f, "{} {} {}", first(left), op.symbol(), last(right))
+                self.first(left, own).fmt(f)?;
+                infix(f, op.symbol())?;
+                self.last(right, own).fmt(f)
             }
             ExprKind::Logical { op, operands } => self.logical(f, *op, operands, own),
             ExprKind::Is { operand, test, negated } => {
-                write!(f, "{} IS {}{}", first(operand), not(*negated), test_name(*test))
+                self.first(operand, own).fmt(f)?;
+                f.write_str(if *negated { " IS NOT " } else { " IS " })?;
+                f.write_str(test_name(*test))
             }
             ExprKind::IsDistinctFrom { left, right, negated } => {
-                write!(f, "{} IS {}DISTINCT FROM {}", first(left), not(*negated), last(right))
+                self.first(left, own).fmt(f)?;
+                infix(f, if *negated { "IS NOT DISTINCT FROM" } else { "IS DISTINCT FROM" })?;
+                self.last(right, own).fmt(f)
             }
             ExprKind::Between { operand, low, high, symmetric, negated } => {
-                let operand = Operand { expr: operand, left: own.0, right: own.0 };
-                let symmetry = if *symmetric { "SYMMETRIC" } else { "ASYMMETRIC" };
-                write!(f, "{operand} {}BETWEEN {symmetry} ", not(*negated))?;
+                Operand { expr: operand, left: own.0, right: own.0 }.fmt(f)?;
+                infix(f, if *negated { "NOT BETWEEN" } else { "BETWEEN" })?;
+                f.write_str(if *symmetric { "SYMMETRIC " } else { "ASYMMETRIC " })?;
                 if shows_and(low) {
                     write!(f, "({low})")?
                 } else {
                     low.fmt(f)?
                 }
-                write!(f, " AND {}", Operand { expr: high, left: own.0, right: own.1 })
+                infix(f, "AND")?;
+                Operand { expr: high, left: own.0, right: own.1 }.fmt(f)
             }
             ExprKind::Like { kind, operand, pattern, escape, negated } => {
                 let part = |expr| Operand { expr, left: own.0, right: own.1 };
-                let name = match kind {
-                    LikeKind::Like => "LIKE",
-                    LikeKind::SimilarTo => "SIMILAR TO",
-                };
-                write!(f, "{} {}{name} {}", part(operand), not(*negated), part(pattern))?;
+                part(operand).fmt(f)?;
+                f.write_str(if *negated { " NOT" } else { "" })?;
+                infix(
+                    f,
+                    match kind {
+                        LikeKind::Like => "LIKE",
+                        LikeKind::SimilarTo => "SIMILAR TO",
+                    },
+                )?;
+                part(pattern).fmt(f)?;
                 escape.iter().try_for_each(|escape| write!(f, " ESCAPE {}", part(escape)))
             }
             ExprKind::InList { operand, list, negated } => {
-                write!(f, "{} {}IN ({})", first(operand), not(*negated), comma(list))
+                self.first(operand, own).fmt(f)?;
+                infix(f, if *negated { "NOT IN" } else { "IN" })?;
+                write!(f, "({})", comma(list))
             }
             ExprKind::InQuery { operand, query, negated } => {
-                write!(f, "{} {}IN ({query})", first(operand), not(*negated))
+                self.first(operand, own).fmt(f)?;
+                infix(f, if *negated { "NOT IN" } else { "IN" })?;
+                write!(f, "({query})")
             }
             ExprKind::Quantified { operand, op, quantifier, target } => {
-                let name = match quantifier {
-                    Quantifier::Any => "SOME",
-                    Quantifier::All => "ALL",
-                };
-                write!(f, "{} {} {name} ({target})", first(operand), op.symbol())
+                self.first(operand, own).fmt(f)?;
+                infix(f, op.symbol())?;
+                f.write_str(match quantifier {
+                    Quantifier::Any => "SOME ",
+                    Quantifier::All => "ALL ",
+                })?;
+                write!(f, "({target})")
+            }
+            ExprKind::Element { operand, index } => {
+                let bare =
+                    matches!(operand.kind, ExprKind::Identifier(_)) || is_accessible(operand);
+                accessed(f, operand, bare)?;
+                write!(f, "[{index}]")
+            }
+            ExprKind::Field { operand, name } => {
+                accessed(f, operand, is_accessible(operand))?;
+                write!(f, ".{name}")
             }
             _ => self.primary(f),
         }
+    }
+
+    fn unary(
+        &self,
+        f: &mut Formatter<'_>,
+        op: UnaryOp,
+        operand: &'a Expr,
+        own: (u8, u8),
+    ) -> fmt::Result {
+        f.write_str(match (op, &operand.kind) {
+            (UnaryOp::Not, _) => "NOT ",
+            (UnaryOp::Plus, _) => "+ ",
+            (UnaryOp::Minus, ExprKind::Literal(_)) => "-",
+            (UnaryOp::Minus, _) => "- ",
+        })?;
+        self.last(operand, own).fmt(f)
     }
 
     fn logical(
@@ -202,16 +245,6 @@ impl Operand<'_> {
             ExprKind::MapQuery(query) => write!(f, "MAP ({query})"),
             ExprKind::Multiset(elements) => write!(f, "MULTISET[{}]", comma(elements)),
             ExprKind::MultisetQuery(query) => write!(f, "MULTISET ({query})"),
-            ExprKind::Element { operand, index } => {
-                let bare =
-                    matches!(operand.kind, ExprKind::Identifier(_)) || is_accessible(operand);
-                accessed(f, operand, bare)?;
-                write!(f, "[{index}]")
-            }
-            ExprKind::Field { operand, name } => {
-                accessed(f, operand, is_accessible(operand))?;
-                write!(f, ".{name}")
-            }
             ExprKind::Difference { left, right, qualifier } => {
                 let power = left_associative(40);
                 let left = Operand { expr: left, left: 0, right: power.0 };
@@ -229,6 +262,13 @@ impl Operand<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// An operator between blanks.
+fn infix(f: &mut Formatter<'_>, name: &str) -> fmt::Result {
+    f.write_str(" ")?;
+    f.write_str(name)?;
+    f.write_str(" ")
 }
 
 /// A side of OVERLAPS: a pair is a period.
