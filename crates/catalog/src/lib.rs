@@ -3,11 +3,14 @@
 //! This crate holds no connector of its own and plans nothing.
 
 pub mod connector;
+mod error;
 mod manager;
 mod path;
 mod reader;
+pub mod show;
 mod table;
 
+pub use error::CatalogError;
 pub use manager::{Catalog, CatalogManager, Database};
 pub use path::ObjectPath;
 pub use reader::CatalogReader;

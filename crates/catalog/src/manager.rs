@@ -6,12 +6,16 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::connector::{Options, Registry};
-use crate::{CatalogReader, ObjectPath, TableLike};
+use crate::{CatalogError, CatalogReader, ObjectPath, TableLike};
 
 /// `table.builtin-catalog-name`
 const BUILTIN_CATALOG: &str = "default_catalog";
 /// `table.builtin-database-name`
 const BUILTIN_DATABASE: &str = "default_database";
+/// The type of catalogs kept in memory.
+const IN_MEMORY: &str = "generic_in_memory";
+
+type Result<T> = std::result::Result<T, CatalogError>;
 
 /// All catalogs, temporary objects, and which catalog and database are current.
 pub struct CatalogManager {
@@ -27,6 +31,8 @@ pub struct CatalogManager {
 pub struct Catalog {
     /// Its databases by name.
     pub databases: BTreeMap<String, Database>,
+    /// The database that is current after USE CATALOG.
+    pub default_database: String,
     /// The options it was created with.
     pub options: Options,
     /// Its comment.
@@ -47,8 +53,7 @@ pub struct Database {
 impl CatalogManager {
     /// The catalogs of a new session: `default_catalog` with `default_database`.
     pub fn new(registry: Arc<Registry>) -> Self {
-        let mut catalog = Catalog::default();
-        catalog.databases.insert(BUILTIN_DATABASE.to_string(), Database::default());
+        let catalog = Catalog::with_database(BUILTIN_DATABASE.to_string());
         Self {
             catalogs: IndexMap::from([(BUILTIN_CATALOG.to_string(), catalog)]),
             temporary: BTreeMap::new(),
@@ -67,6 +72,256 @@ impl CatalogManager {
     pub fn current_database(&self) -> &str {
         &self.current_database
     }
+
+    /// The catalogs' names, sorted.
+    pub fn catalogs(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.catalogs.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// A catalog.
+    pub fn catalog(&self, name: &str) -> Result<&Catalog> {
+        self.catalogs.get(name).ok_or_else(|| CatalogError::NoCatalog(name.to_string()))
+    }
+
+    /// A catalog, to change its options or comment.
+    pub fn catalog_mut(&mut self, name: &str) -> Result<&mut Catalog> {
+        self.catalogs.get_mut(name).ok_or_else(|| CatalogError::NoCatalog(name.to_string()))
+    }
+
+    /// A database.
+    pub fn database(&self, catalog: &str, database: &str) -> Result<&Database> {
+        self.catalog(catalog)?.databases.get(database).ok_or_else(|| no_database(catalog, database))
+    }
+
+    /// A database, to change its options.
+    pub fn database_mut(&mut self, catalog: &str, database: &str) -> Result<&mut Database> {
+        self.catalog_mut(catalog)?
+            .databases
+            .get_mut(database)
+            .ok_or_else(|| no_database(catalog, database))
+    }
+
+    /// Makes a catalog current, and its default database.
+    pub fn use_catalog(&mut self, name: &str) -> Result<()> {
+        self.current_database = self.catalog(name)?.default_database.clone();
+        self.current_catalog = name.to_string();
+        Ok(())
+    }
+
+    /// Makes a database current, and its catalog.
+    pub fn use_database(&mut self, catalog: &str, database: &str) -> Result<()> {
+        self.database(catalog, database)?;
+        self.current_catalog = catalog.to_string();
+        self.current_database = database.to_string();
+        Ok(())
+    }
+
+    /// Creates a catalog of the type its options name.
+    pub fn create_catalog(
+        &mut self,
+        name: &str,
+        options: Options,
+        comment: Option<String>,
+        if_not_exists: bool,
+    ) -> Result<()> {
+        if self.catalogs.contains_key(name) {
+            return if if_not_exists {
+                Ok(())
+            } else {
+                Err(CatalogError::CatalogExists(name.to_string()))
+            };
+        }
+        match options.raw("type") {
+            Some(IN_MEMORY) => {}
+            other => return Err(CatalogError::CatalogType(other.unwrap_or_default().to_string())),
+        }
+        let database = options.raw("default-database").unwrap_or("default").to_string();
+        let catalog = Catalog { options, comment, ..Catalog::with_database(database) };
+        self.catalogs.insert(name.to_string(), catalog);
+        Ok(())
+    }
+
+    /// Drops a catalog that is not current.
+    pub fn drop_catalog(&mut self, name: &str, if_exists: bool) -> Result<()> {
+        if name == self.current_catalog {
+            return Err(CatalogError::CatalogInUse(name.to_string()));
+        }
+        match self.catalogs.shift_remove(name) {
+            None if !if_exists => Err(CatalogError::NoCatalog(name.to_string())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Creates a database.
+    pub fn create_database(
+        &mut self,
+        catalog: &str,
+        name: &str,
+        database: Database,
+        if_not_exists: bool,
+    ) -> Result<()> {
+        let databases = &mut self.catalog_mut(catalog)?.databases;
+        if databases.contains_key(name) {
+            return if if_not_exists {
+                Ok(())
+            } else {
+                Err(CatalogError::DatabaseExists {
+                    catalog: catalog.to_string(),
+                    database: name.to_string(),
+                })
+            };
+        }
+        databases.insert(name.to_string(), database);
+        Ok(())
+    }
+
+    /// Drops a database; one that holds objects only with `cascade`.
+    pub fn drop_database(
+        &mut self,
+        catalog: &str,
+        name: &str,
+        if_exists: bool,
+        cascade: bool,
+    ) -> Result<()> {
+        let database = match self.database(catalog, name) {
+            Ok(database) => database,
+            Err(_) if if_exists => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if !database.objects.is_empty() && !cascade {
+            return Err(CatalogError::DatabaseNotEmpty {
+                catalog: catalog.to_string(),
+                database: name.to_string(),
+            });
+        }
+        if catalog == self.current_catalog && name == self.current_database {
+            return Err(CatalogError::DatabaseInUse(name.to_string()));
+        }
+        self.catalog_mut(catalog)?.databases.remove(name);
+        Ok(())
+    }
+
+    /// The names of the tables and views that a database shows, temporary ones included, sorted.
+    pub fn object_names(&self, catalog: &str, database: &str) -> Result<Vec<String>> {
+        let permanent = self.database(catalog, database)?.objects.keys().cloned();
+        let temporary = self
+            .temporary
+            .keys()
+            .filter(|path| path.catalog == catalog && path.database == database)
+            .map(|path| path.object.clone());
+        let mut names: Vec<String> = permanent.chain(temporary).collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// Whether a temporary object has this name.
+    pub fn is_temporary(&self, path: &ObjectPath) -> bool {
+        self.temporary.contains_key(path)
+    }
+
+    /// Adds a table or view. An existing one of the same kind of lifetime is an error, or left
+    /// alone with `if_not_exists`; whether the object was added.
+    pub fn create(
+        &mut self,
+        path: &ObjectPath,
+        object: TableLike,
+        temporary: bool,
+        if_not_exists: bool,
+    ) -> Result<bool> {
+        let exists = if temporary {
+            self.temporary.contains_key(path)
+        } else {
+            self.database(&path.catalog, &path.database)?.objects.contains_key(&path.object)
+        };
+        if exists {
+            return match (if_not_exists, temporary) {
+                (true, _) => Ok(false),
+                (false, true) => Err(CatalogError::TemporaryExists(path.clone())),
+                (false, false) => Err(CatalogError::ObjectExists(path.clone())),
+            };
+        }
+        self.put(path, object, temporary)?;
+        Ok(true)
+    }
+
+    /// Sets what a name stands for, whatever it stood for before.
+    pub fn put(&mut self, path: &ObjectPath, object: TableLike, temporary: bool) -> Result<()> {
+        if temporary {
+            self.temporary.insert(path.clone(), object);
+        } else {
+            self.database_mut(&path.catalog, &path.database)?
+                .objects
+                .insert(path.object.clone(), object);
+        }
+        Ok(())
+    }
+
+    /// Drops a table or view of the kind named.
+    pub fn drop(
+        &mut self,
+        path: &ObjectPath,
+        is_view: bool,
+        temporary: bool,
+        if_exists: bool,
+    ) -> Result<()> {
+        let kind = if is_view { "View" } else { "Table" };
+        let fits = |object: &TableLike| matches!(object, TableLike::View(_)) == is_view;
+        if temporary {
+            if self.temporary.get(path).is_some_and(fits) {
+                self.temporary.remove(path);
+                return Ok(());
+            }
+        } else {
+            if self.temporary.get(path).is_some_and(fits) {
+                let kind = if is_view { "view" } else { "table" };
+                return Err(CatalogError::TemporaryHides { kind, path: path.clone() });
+            }
+            if self.permanent(path).is_some_and(fits) {
+                self.database_mut(&path.catalog, &path.database)?.objects.remove(&path.object);
+                return Ok(());
+            }
+        }
+        if if_exists { Ok(()) } else { Err(CatalogError::NoObject { kind, path: path.clone() }) }
+    }
+
+    /// Gives a permanent table or view another name in its database.
+    pub fn rename(&mut self, path: &ObjectPath, new_name: &str) -> Result<()> {
+        let target = ObjectPath { object: new_name.to_string(), ..path.clone() };
+        if self.find(&target).is_some() {
+            return Err(CatalogError::ObjectExists(target));
+        }
+        let objects = &mut self.database_mut(&path.catalog, &path.database)?.objects;
+        match objects.remove(&path.object) {
+            Some(object) => {
+                objects.insert(new_name.to_string(), object);
+                Ok(())
+            }
+            None => Err(CatalogError::NotAlterable(path.clone())),
+        }
+    }
+
+    /// The permanent table or view of a path.
+    pub fn permanent(&self, path: &ObjectPath) -> Option<&TableLike> {
+        self.catalogs.get(&path.catalog)?.databases.get(&path.database)?.objects.get(&path.object)
+    }
+}
+
+impl Catalog {
+    /// A catalog with one database, empty.
+    fn with_database(name: String) -> Self {
+        Self {
+            databases: BTreeMap::from([(name.clone(), Database::default())]),
+            default_database: name,
+            ..Self::default()
+        }
+    }
+}
+
+fn no_database(catalog: &str, database: &str) -> CatalogError {
+    CatalogError::NoDatabase { catalog: catalog.to_string(), database: database.to_string() }
 }
 
 impl CatalogReader for CatalogManager {
@@ -83,11 +338,7 @@ impl CatalogReader for CatalogManager {
     }
 
     fn find(&self, path: &ObjectPath) -> Option<TableLike> {
-        if let Some(object) = self.temporary.get(path) {
-            return Some(object.clone());
-        }
-        let database = self.catalogs.get(&path.catalog)?.databases.get(&path.database)?;
-        database.objects.get(&path.object).cloned()
+        self.temporary.get(path).or_else(|| self.permanent(path)).cloned()
     }
 
     fn registry(&self) -> Arc<Registry> {

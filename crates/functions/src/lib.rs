@@ -31,4 +31,4 @@ pub use function::{
     Arg, CallArgs, Example, FunctionDoc, Kernel, Resolved, ScalarFunction, Volatility, kernel,
     total_kernel,
 };
-pub use registry::{aggregate_function, scalar_function, scalar_functions};
+pub use registry::{aggregate_function, aggregate_functions, scalar_function, scalar_functions};

@@ -46,3 +46,8 @@ pub fn scalar_functions() -> impl Iterator<Item = &'static ScalarFunction> {
 pub fn aggregate_function(name: &str) -> Option<&'static AggregateFunction> {
     AGGREGATES.get(name.to_ascii_uppercase().as_str()).copied()
 }
+
+/// All built-in aggregate functions, family by family.
+pub fn aggregate_functions() -> impl Iterator<Item = &'static AggregateFunction> {
+    aggregate::FAMILIES.iter().flat_map(|family| family.iter())
+}

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use flott_catalog::CatalogError;
 use flott_catalog::connector::ConnectorError;
 use flott_functions::{EvalError, SignatureError};
 use flott_sql::ast::Span;
@@ -74,5 +75,15 @@ impl From<ConnectorError> for PlanError {
     fn from(error: ConnectorError) -> Self {
         let place = error.place.map(|place| format!("{place}: ")).unwrap_or_default();
         Self { message: format!("{place}{}", error.message), span: None, hint: error.hint }
+    }
+}
+
+impl From<CatalogError> for PlanError {
+    fn from(error: CatalogError) -> Self {
+        let text = error.to_string();
+        match text.split_once("\nhint: ") {
+            Some((message, hint)) => Self::new(message).hint(hint),
+            None => Self::new(text),
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod bind;
 mod config;
+pub mod ddl;
 mod error;
 pub mod explain;
 pub mod logical;

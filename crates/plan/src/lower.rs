@@ -168,9 +168,12 @@ impl Lowering<'_> {
 
     /// A run of projections and filters becomes one operator.
     fn calc(&mut self, plan: &PlanRef) -> Result<NodeId> {
-        let mut projection = columns_of(&plan.schema);
-        let mut conditions = Vec::new();
-        let mut at = plan;
+        let (mut projection, mut conditions) = match &plan.op {
+            LogicalOp::Project(exprs) => (exprs.clone(), Vec::new()),
+            LogicalOp::Filter(condition) => (columns_of(&plan.schema), vec![condition.clone()]),
+            _ => return self.node(plan),
+        };
+        let mut at = plan.input();
         loop {
             match &at.op {
                 LogicalOp::Project(exprs) if may_inline(&projection, &conditions, exprs) => {

@@ -1,0 +1,112 @@
+//! `flott run`: a script, statement by statement.
+
+use std::time::Duration;
+
+use flott::{Error, Outcome as StatementOutcome, ScriptStatement, TableEnvironment, split_script};
+
+use crate::args::RunArgs;
+use crate::diagnostics::{Failure, Outcome, StatementError, print_statement, read_script};
+use crate::interrupt;
+use crate::output::{Printer, printer};
+use crate::progress::Progress;
+
+/// How often a waiting command looks at Ctrl-C and the progress line.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Runs a script.
+pub fn run(args: &RunArgs) -> Outcome {
+    let text = read_script(&args.file)?;
+    let name = args.file.display().to_string();
+    let mut session = args.session.session();
+    let mut printer = printer(args.format);
+    let mut all_succeeded = true;
+    for statement in split_script(&text) {
+        if interrupt::is_interrupted() {
+            return Ok(false);
+        }
+        match execute(&mut session, &statement, printer.as_mut()) {
+            Ok(()) => {}
+            Err(Stop::Output(error)) => return Err(error),
+            Err(Stop::Failed(error)) => {
+                all_succeeded = false;
+                printer.failed(statement.number, &error)?;
+                print_statement(&StatementError::new(&error, statement.number, &name, &text));
+                if !args.continue_on_error {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+    Ok(all_succeeded)
+}
+
+/// Why a statement did not come to its end.
+pub enum Stop {
+    /// It failed.
+    Failed(Error),
+    /// Its output could not be written.
+    Output(Failure),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Self {
+        Self::Output(error.into())
+    }
+}
+
+/// Executes a statement, waits for it and prints what it gives.
+pub fn execute(
+    session: &mut TableEnvironment,
+    statement: &ScriptStatement,
+    printer: &mut dyn Printer,
+) -> Result<(), Stop> {
+    let number = statement.number;
+    let parsed = statement.parse().map_err(Error::from)?;
+    match session.execute_statement(&parsed)? {
+        StatementOutcome::Done => {
+            printer.begin(number, None)?;
+        }
+        StatementOutcome::Table(table) => {
+            printer.begin(number, Some(&table.schema))?;
+            printer.table(number, &table)?;
+        }
+        StatementOutcome::Job(job) => {
+            printer.begin(number, None)?;
+            let progress = Progress::start();
+            while !job.wait_within(TICK) {
+                if interrupt::is_interrupted() {
+                    job.stop();
+                }
+                progress.show(&job);
+            }
+            progress.clear();
+            job.wait().map_err(Error::from)?;
+        }
+        StatementOutcome::Query(result) => {
+            printer.begin(number, Some(result.schema()))?;
+            let progress = Progress::start();
+            loop {
+                if interrupt::is_interrupted() {
+                    result.job().stop();
+                }
+                match result.next_batch_within(TICK)? {
+                    None => break,
+                    Some(None) => progress.show(result.job()),
+                    Some(Some(batch)) => {
+                        progress.clear();
+                        printer.rows(number, &result, &batch)?;
+                    }
+                }
+            }
+            progress.clear();
+        }
+    }
+    printer.end(number)?;
+    Ok(())
+}

@@ -1,0 +1,300 @@
+//! The options of a session: what SET and RESET change, and what the stages read of it.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use flott_catalog::connector::{OptionDef, OptionKind, Options};
+use flott_functions::SessionSettings;
+use flott_plan::{LengthEnforcer, MiniBatch, NotNullEnforcer, PlanError, PlannerConfig};
+use jiff::tz::TimeZone;
+
+/// Options that Flott reads; SET takes any other key too, as Flink does.
+pub const OPTIONS: &[OptionDef] = &[
+    RUNTIME_MODE,
+    PARALLELISM,
+    DEFAULT_PARALLELISM,
+    MAX_PARALLELISM,
+    LOCAL_TIME_ZONE,
+    DYNAMIC_TABLE_OPTIONS,
+    IDLE_TIMEOUT,
+    REUSE_SUB_PLAN,
+    REUSE_SOURCE,
+    STATE_TTL,
+    MINI_BATCH,
+    MINI_BATCH_SIZE,
+    MINI_BATCH_LATENCY,
+    NOT_NULL_ENFORCER,
+    LENGTH_ENFORCER,
+    LEGACY_BYTES_TO_STRING,
+    BUFFER_TIMEOUT,
+    WATERMARK_INTERVAL,
+    CHAINING,
+];
+
+const RUNTIME_MODE: OptionDef = OptionDef::new(
+    "execution.runtime-mode",
+    OptionKind::Enum(&["streaming", "batch", "automatic"]),
+    "whether queries are continuous or give only final rows",
+)
+.default("streaming");
+const PARALLELISM: OptionDef =
+    OptionDef::new("parallelism.default", OptionKind::Int, "parallel tasks an operator")
+        .default("1");
+const DEFAULT_PARALLELISM: OptionDef = OptionDef::new(
+    "table.exec.resource.default-parallelism",
+    OptionKind::Int,
+    "parallel tasks an operator; -1: parallelism.default",
+)
+.default("-1");
+const MAX_PARALLELISM: OptionDef =
+    OptionDef::new("pipeline.max-parallelism", OptionKind::Int, "key groups; -1: 128")
+        .default("-1");
+const LOCAL_TIME_ZONE: OptionDef = OptionDef::new(
+    "table.local-time-zone",
+    OptionKind::Text,
+    "the session's zone: a region, an offset, or default for the system's",
+)
+.default("default");
+const DYNAMIC_TABLE_OPTIONS: OptionDef = OptionDef::new(
+    "table.dynamic-table-options.enabled",
+    OptionKind::Bool,
+    "whether the OPTIONS hint is allowed",
+)
+.default("true");
+const IDLE_TIMEOUT: OptionDef = OptionDef::new(
+    "table.exec.source.idle-timeout",
+    OptionKind::Duration,
+    "after which silence a source split no longer holds the watermark back; 0: never",
+)
+.default("0 ms");
+const REUSE_SUB_PLAN: OptionDef = OptionDef::new(
+    "table.optimizer.reuse-sub-plan-enabled",
+    OptionKind::Bool,
+    "whether equal parts of a plan run once",
+)
+.default("true");
+const REUSE_SOURCE: OptionDef = OptionDef::new(
+    "table.optimizer.reuse-source-enabled",
+    OptionKind::Bool,
+    "whether a table is scanned once for all its readers",
+)
+.default("true");
+const STATE_TTL: OptionDef = OptionDef::new(
+    "table.exec.state.ttl",
+    OptionKind::Duration,
+    "after which idleness state is forgotten; 0: never",
+)
+.default("0 ms");
+const MINI_BATCH: OptionDef = OptionDef::new(
+    "table.exec.mini-batch.enabled",
+    OptionKind::Bool,
+    "whether rows are gathered so that only net changes are given",
+)
+.default("false");
+const MINI_BATCH_SIZE: OptionDef =
+    OptionDef::new("table.exec.mini-batch.size", OptionKind::Int, "rows of a bundle at most")
+        .default("-1");
+const MINI_BATCH_LATENCY: OptionDef = OptionDef::new(
+    "table.exec.mini-batch.allow-latency",
+    OptionKind::Duration,
+    "how long a bundle may wait for rows",
+)
+.default("0 ms");
+const NOT_NULL_ENFORCER: OptionDef = OptionDef::new(
+    "table.exec.sink.not-null-enforcer",
+    OptionKind::Enum(&["error", "drop"]),
+    "what becomes of a NULL in a NOT NULL column of a sink",
+)
+.default("error");
+const LENGTH_ENFORCER: OptionDef = OptionDef::new(
+    "table.exec.sink.type-length-enforcer",
+    OptionKind::Enum(&["ignore", "trim_pad", "error"]),
+    "what becomes of texts and bytes longer than their column of a sink",
+)
+.default("ignore");
+const LEGACY_BYTES_TO_STRING: OptionDef = OptionDef::new(
+    "table.exec.legacy-bytes-to-string-cast",
+    OptionKind::Bool,
+    "whether a cast of bytes that are no UTF-8 replaces what is wrong instead of failing",
+)
+.default("false");
+const BUFFER_TIMEOUT: OptionDef = OptionDef::new(
+    "execution.buffer-timeout.interval",
+    OptionKind::Duration,
+    "how long rows may wait at an exchange for others to join them",
+)
+.default("100 ms");
+const WATERMARK_INTERVAL: OptionDef = OptionDef::new(
+    "pipeline.auto-watermark-interval",
+    OptionKind::Duration,
+    "by how much of event time a watermark rises before it is sent",
+)
+.default("200 ms");
+const CHAINING: OptionDef = OptionDef::new(
+    "pipeline.operator-chaining.enabled",
+    OptionKind::Bool,
+    "whether operators without an exchange between them share a thread",
+)
+.default("true");
+
+/// The options of a session.
+#[derive(Debug, Clone, Default)]
+pub struct SessionConfig {
+    options: Options,
+}
+
+/// What the runtime reads of the options.
+#[derive(Debug, Clone, Copy)]
+pub struct RuntimeOptions {
+    /// `execution.buffer-timeout.interval`
+    pub buffer_timeout: Duration,
+    /// `pipeline.auto-watermark-interval`
+    pub watermark_interval: Duration,
+    /// `pipeline.operator-chaining.enabled`
+    pub chaining: bool,
+}
+
+impl SessionConfig {
+    /// Sets an option; its value is checked when it is read, as in Flink.
+    pub fn set(&mut self, key: &str, value: &str) {
+        self.options.set(key, value);
+    }
+
+    /// Removes an option, which so gets its default back.
+    pub fn reset(&mut self, key: &str) {
+        self.options.remove(key);
+    }
+
+    /// Removes all options.
+    pub fn reset_all(&mut self) {
+        self.options = Options::default();
+    }
+
+    /// The options that were set, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.options.iter()
+    }
+
+    /// The value of an option that was set.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.options.raw(key)
+    }
+
+    /// What the planner reads. Fails on values that are none.
+    pub fn planner(&self, working_directory: PathBuf) -> Result<PlannerConfig, PlanError> {
+        let options = &self.options;
+        let millis = |def: &OptionDef| -> Result<u64, PlanError> {
+            Ok(options.duration(def)?.map_or(0, |duration| duration.as_millis() as u64))
+        };
+        let int =
+            |def: &OptionDef| -> Result<i64, PlanError> { Ok(options.int(def)?.unwrap_or(0)) };
+        let default_parallelism = int(&DEFAULT_PARALLELISM)?;
+        let parallelism =
+            if default_parallelism > 0 { default_parallelism } else { int(&PARALLELISM)? };
+        let max_parallelism = match int(&MAX_PARALLELISM)? {
+            max @ 1..=32_768 => max as u16,
+            _ => 128,
+        };
+        let word = |def: &OptionDef| -> Result<String, PlanError> {
+            let text = options.text(def).unwrap_or_default();
+            def.check(def.key, text)?;
+            Ok(text.to_ascii_lowercase())
+        };
+        let mini_batch = if options.bool(&MINI_BATCH)? {
+            Some(MiniBatch {
+                size: u64::try_from(int(&MINI_BATCH_SIZE)?)
+                    .ok()
+                    .filter(|size| *size > 0)
+                    .ok_or_else(|| {
+                        PlanError::new(
+                            "Key: 'table.exec.mini-batch.size' must be a positive value when \
+                             mini-batch is enabled",
+                        )
+                    })?,
+                latency: millis(&MINI_BATCH_LATENCY)?,
+            })
+        } else {
+            None
+        };
+        Ok(PlannerConfig {
+            batch: word(&RUNTIME_MODE)? == "batch",
+            dynamic_table_options: options.bool(&DYNAMIC_TABLE_OPTIONS)?,
+            source_idle_timeout: millis(&IDLE_TIMEOUT)?,
+            reuse_sub_plan: options.bool(&REUSE_SUB_PLAN)?,
+            reuse_source: options.bool(&REUSE_SOURCE)?,
+            parallelism: parallelism.clamp(1, max_parallelism.into()) as usize,
+            max_parallelism,
+            state_ttl: millis(&STATE_TTL)?,
+            mini_batch,
+            not_null_enforcer: match word(&NOT_NULL_ENFORCER)?.as_str() {
+                "drop" => NotNullEnforcer::Drop,
+                _ => NotNullEnforcer::Error,
+            },
+            length_enforcer: match word(&LENGTH_ENFORCER)?.as_str() {
+                "trim_pad" => LengthEnforcer::TrimPad,
+                "error" => LengthEnforcer::Error,
+                _ => LengthEnforcer::Ignore,
+            },
+            working_directory,
+        })
+    }
+
+    /// What expressions are compiled under. Fails on a time zone that is none.
+    pub fn settings(&self, catalog: &str, database: &str) -> Result<SessionSettings, PlanError> {
+        let mode = self.options.text(&RUNTIME_MODE).unwrap_or_default();
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(SessionSettings {
+            zone: self.zone()?,
+            query_start: since_epoch.as_nanos() as i128,
+            batch: mode.eq_ignore_ascii_case("batch"),
+            legacy_bytes_to_string: self.options.bool(&LEGACY_BYTES_TO_STRING)?,
+            current_catalog: catalog.to_string(),
+            current_database: database.to_string(),
+        })
+    }
+
+    /// The session's time zone.
+    pub fn zone(&self) -> Result<TimeZone, PlanError> {
+        match self.options.text(&LOCAL_TIME_ZONE).unwrap_or("default") {
+            "default" => Ok(TimeZone::system()),
+            "Z" => Ok(TimeZone::UTC),
+            name => parse_zone(name).ok_or_else(|| {
+                PlanError::new(format!(
+                    "Invalid time zone '{name}' in option 'table.local-time-zone'"
+                ))
+                .hint("use a region such as 'Europe/Berlin', or an offset such as 'GMT+02:00'")
+            }),
+        }
+    }
+
+    /// What the runtime reads.
+    pub fn runtime(&self) -> Result<RuntimeOptions, PlanError> {
+        let duration = |def: &OptionDef| -> Result<Duration, PlanError> {
+            Ok(self.options.duration(def)?.unwrap_or_default())
+        };
+        Ok(RuntimeOptions {
+            buffer_timeout: duration(&BUFFER_TIMEOUT)?,
+            watermark_interval: duration(&WATERMARK_INTERVAL)?,
+            chaining: self.options.bool(&CHAINING)?,
+        })
+    }
+}
+
+/// A region's name, `UTC`, or an offset: `+02:00`, `GMT-8`, `UTC+5:30`.
+fn parse_zone(name: &str) -> Option<TimeZone> {
+    let offset =
+        ["GMT", "UTC", "UT"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let (sign, digits) = match offset.as_bytes().first() {
+        Some(b'+') => (1, &offset[1..]),
+        Some(b'-') => (-1, &offset[1..]),
+        None => return Some(TimeZone::UTC),
+        Some(_) => return TimeZone::get(name).ok(),
+    };
+    let (hours, minutes) = digits.split_once(':').unwrap_or((digits, "0"));
+    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    if hours > 18 || !(0..60).contains(&minutes) {
+        return None;
+    }
+    let seconds = sign * (hours * 3600 + minutes * 60);
+    Some(TimeZone::fixed(jiff::tz::Offset::from_seconds(seconds).ok()?))
+}

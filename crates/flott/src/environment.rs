@@ -1,0 +1,264 @@
+//! A session: statements in, results out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use flott_catalog::CatalogManager;
+use flott_catalog::connector::{BadRecordHandler, FailOnBadRecord, Registry};
+use flott_functions::SessionSettings;
+use flott_plan::logical::{OnBadRecord, Scan};
+use flott_plan::physical::PhysicalPlan;
+use flott_plan::{PlanError, PlannerConfig};
+use flott_runtime::{JobConfig, JobGraph, JobHandle, ResultSender, Surroundings, translate};
+use flott_sql::ast::{ExplainDetail, Insert, Query, Statement, StatementKind};
+use flott_sql::parse_statement;
+use flott_types::{DataType, Field, Schema, Value};
+
+use crate::Error;
+use crate::config::SessionConfig;
+use crate::result::{QueryResult, Table};
+
+/// Rows that wait for the reader of a query before its job does.
+const RESULT_ROWS: usize = 65_536;
+
+/// A session: catalogs, options, and the statements executed in it.
+pub struct TableEnvironment {
+    pub(crate) catalogs: CatalogManager,
+    pub(crate) config: SessionConfig,
+    working_directory: PathBuf,
+    /// The INSERTs since BEGIN STATEMENT SET.
+    statement_set: Option<Vec<Insert>>,
+}
+
+/// What a statement gave.
+pub enum Outcome {
+    /// It is done.
+    Done,
+    /// A small table.
+    Table(Table),
+    /// A query that runs.
+    Query(QueryResult),
+    /// A job that writes tables and runs.
+    Job(JobHandle),
+}
+
+impl Default for TableEnvironment {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TableEnvironment {
+    /// A session with all connectors and formats, whose relative paths start at the current
+    /// directory.
+    pub fn new() -> Self {
+        let registry = Registry::new(flott_connectors::all(), Vec::new());
+        Self::with_registry(Arc::new(registry), PathBuf::from("."))
+    }
+
+    /// A session with these connectors and formats; relative paths start at `working_directory`.
+    pub fn with_registry(registry: Arc<Registry>, working_directory: PathBuf) -> Self {
+        Self {
+            catalogs: CatalogManager::new(registry),
+            config: SessionConfig::default(),
+            working_directory,
+            statement_set: None,
+        }
+    }
+
+    /// The same session with relative paths starting elsewhere.
+    pub fn in_directory(mut self, working_directory: impl Into<PathBuf>) -> Self {
+        self.working_directory = working_directory.into();
+        self
+    }
+
+    /// The session's options.
+    pub fn config(&self) -> &SessionConfig {
+        &self.config
+    }
+
+    /// The session's options, to change them.
+    pub fn config_mut(&mut self) -> &mut SessionConfig {
+        &mut self.config
+    }
+
+    /// Executes one statement. Jobs are started, not waited for.
+    pub fn execute(&mut self, sql: &str) -> Result<Outcome, Error> {
+        let statement = parse_statement(sql)?;
+        self.execute_statement(&statement)
+    }
+
+    /// Executes one parsed statement.
+    pub fn execute_statement(&mut self, statement: &Statement) -> Result<Outcome, Error> {
+        match &statement.kind {
+            StatementKind::Query(query) => self.query(query).map(Outcome::Query),
+            StatementKind::Insert(insert) => match &mut self.statement_set {
+                Some(inserts) => {
+                    inserts.push(Insert::clone(insert));
+                    Ok(Outcome::Done)
+                }
+                None => self.insert(std::slice::from_ref(insert)).map(Outcome::Job),
+            },
+            StatementKind::StatementSet(inserts) => self.insert(inserts).map(Outcome::Job),
+            StatementKind::BeginStatementSet if self.statement_set.is_none() => {
+                self.statement_set = Some(Vec::new());
+                Ok(Outcome::Done)
+            }
+            StatementKind::BeginStatementSet => {
+                Err(PlanError::new("a statement set is open already").at(statement.span).into())
+            }
+            StatementKind::EndStatementSet => match self.statement_set.take() {
+                Some(inserts) if inserts.is_empty() => {
+                    Err(PlanError::new("No statements in the statement set, skip submit.").into())
+                }
+                Some(inserts) => self.insert(&inserts).map(Outcome::Job),
+                None => Err(PlanError::new("no statement set is open")
+                    .at(statement.span)
+                    .hint("BEGIN STATEMENT SET opens one")
+                    .into()),
+            },
+            StatementKind::Explain(explain) => {
+                self.explain(&explain.statement, &explain.details).map(Outcome::Table)
+            }
+            StatementKind::Set(property) => {
+                Ok(self
+                    .set(property.as_ref().map(|p| (p.key.value.as_str(), p.value.value.as_str()))))
+            }
+            StatementKind::Reset(key) => {
+                match key {
+                    Some(key) => self.config.reset(&key.value),
+                    None => self.config.reset_all(),
+                }
+                Ok(Outcome::Done)
+            }
+            _ => self.execute_definition(statement),
+        }
+    }
+
+    /// Plans a query or INSERTs without running them.
+    pub fn plan(&self, statement: &Statement) -> Result<PhysicalPlan, Error> {
+        let (settings, config) = self.planning()?;
+        Ok(match &statement.kind {
+            StatementKind::Query(query) => {
+                flott_plan::plan_query(query, &self.catalogs, &settings, &config)?
+            }
+            StatementKind::Insert(insert) => {
+                let inserts = std::slice::from_ref(&**insert);
+                flott_plan::plan_inserts(inserts, &self.catalogs, &settings, &config)?
+            }
+            StatementKind::StatementSet(inserts) => {
+                flott_plan::plan_inserts(inserts, &self.catalogs, &settings, &config)?
+            }
+            _ => {
+                return Err(PlanError::new(
+                    "Unsupported operation: only queries, INSERTs and statement sets have a plan",
+                )
+                .at(statement.span)
+                .into());
+            }
+        })
+    }
+
+    pub(crate) fn planning(&self) -> Result<(SessionSettings, PlannerConfig), Error> {
+        let catalogs = &self.catalogs;
+        let settings =
+            self.config.settings(catalogs.current_catalog(), catalogs.current_database())?;
+        Ok((settings, self.config.planner(self.working_directory.clone())?))
+    }
+
+    fn query(&self, query: &Query) -> Result<QueryResult, Error> {
+        let (settings, config) = self.planning()?;
+        let plan = flott_plan::plan_query(query, &self.catalogs, &settings, &config)?;
+        let sink = plan.node(plan.sinks[0]);
+        let (schema, changelog) = (sink.schema.clone(), sink.changelog);
+        let (sender, results) = flott_runtime::results(RESULT_ROWS);
+        let job = self.start(plan, &settings, &config, Some(sender))?;
+        Ok(QueryResult { schema, changelog, zone: settings.zone, results, job })
+    }
+
+    pub(crate) fn insert<I: AsInsert>(&self, inserts: &[I]) -> Result<JobHandle, Error> {
+        let (settings, config) = self.planning()?;
+        let inserts: Vec<Insert> = inserts.iter().map(AsInsert::to_insert).collect();
+        let plan = flott_plan::plan_inserts(&inserts, &self.catalogs, &settings, &config)?;
+        self.start(plan, &settings, &config, None)
+    }
+
+    fn start(
+        &self,
+        plan: PhysicalPlan,
+        settings: &SessionSettings,
+        config: &PlannerConfig,
+        results: Option<ResultSender>,
+    ) -> Result<JobHandle, Error> {
+        let options = self.config.runtime()?;
+        let plan = Arc::new(plan);
+        let around =
+            Surroundings { settings, config, results, bad_records: &|scan| self.bad_records(scan) };
+        let graph: JobGraph = translate(&plan, around)?;
+        let job = JobConfig {
+            zone: settings.zone.clone(),
+            max_parallelism: config.max_parallelism,
+            chaining: options.chaining,
+            buffer_timeout: options.buffer_timeout,
+            watermark_interval: options.watermark_interval,
+            ..JobConfig::default()
+        };
+        Ok(flott_runtime::start(graph, job, None)?)
+    }
+
+    /// What takes the bad records of a scan.
+    fn bad_records(
+        &self,
+        scan: &Scan,
+    ) -> Result<Arc<dyn BadRecordHandler>, flott_runtime::RuntimeError> {
+        match &scan.on_error {
+            OnBadRecord::Fail => Ok(Arc::new(FailOnBadRecord)),
+            OnBadRecord::Skip | OnBadRecord::DeadLetter(_) => Ok(Arc::new(FailOnBadRecord)),
+        }
+    }
+
+    fn explain(&self, statement: &Statement, _details: &[ExplainDetail]) -> Result<Table, Error> {
+        let plan = self.plan(statement)?;
+        let text = flott_plan::explain::explain(&plan);
+        let schema = Schema::new(vec![Field::new("result", DataType::string())]);
+        Ok(Table { schema, rows: vec![vec![Value::string(text)]] })
+    }
+
+    fn set(&mut self, property: Option<(&str, &str)>) -> Outcome {
+        match property {
+            Some((key, value)) => {
+                self.config.set(key, value);
+                Outcome::Done
+            }
+            None => {
+                let text = || DataType::string();
+                let schema =
+                    Schema::new(vec![Field::new("key", text()), Field::new("value", text())]);
+                let rows = self
+                    .config
+                    .iter()
+                    .map(|(key, value)| vec![Value::string(key), Value::string(value)])
+                    .collect();
+                Outcome::Table(Table { schema, rows })
+            }
+        }
+    }
+}
+
+/// INSERTs, boxed or not.
+pub(crate) trait AsInsert {
+    /// The INSERT.
+    fn to_insert(&self) -> Insert;
+}
+
+impl AsInsert for Insert {
+    fn to_insert(&self) -> Insert {
+        self.clone()
+    }
+}
+
+impl AsInsert for Box<Insert> {
+    fn to_insert(&self) -> Insert {
+        Insert::clone(self)
+    }
+}

@@ -1,0 +1,128 @@
+//! DESCRIBE and SHOW COLUMNS.
+
+use flott_catalog::show::{Description, describe_schema, describe_table};
+use flott_catalog::{CatalogReader, TableLike};
+use flott_plan::PlanError;
+use flott_sql::ast::{Describe, DescribeKind, ObjectName, Show};
+use flott_types::{DataType, Field, Schema, Value};
+
+use super::show::fits;
+use super::texts;
+use crate::{Error, Table, TableEnvironment};
+
+impl TableEnvironment {
+    pub(super) fn describe(&self, describe: &Describe) -> Result<Table, Error> {
+        match &describe.kind {
+            DescribeKind::Table(name) => Ok(lines(self.columns(name)?)),
+            DescribeKind::Catalog(name) => {
+                let catalog = self.catalogs.catalog(&name.value)?;
+                let row = |key: &str, value: &str| vec![Some(key.into()), Some(value.into())];
+                Ok(texts(
+                    &["info name", "info value"],
+                    vec![
+                        row("name", &name.value),
+                        row("type", catalog.options.raw("type").unwrap_or("generic_in_memory")),
+                        row("comment", catalog.comment.as_deref().unwrap_or_default()),
+                    ],
+                ))
+            }
+            DescribeKind::Database(name) => {
+                let (catalog, database) = self.database_path(name)?;
+                let found = self.catalogs.database(&catalog, &database)?;
+                let row = |key: &str, value: &str| vec![Some(key.into()), Some(value.into())];
+                Ok(texts(
+                    &["info name", "info value"],
+                    vec![
+                        row("name", &database),
+                        row("comment", found.comment.as_deref().unwrap_or_default()),
+                    ],
+                ))
+            }
+            DescribeKind::Function(name) => describe_function(name),
+            _ => Err(PlanError::new("there is no such object to describe").into()),
+        }
+    }
+
+    pub(super) fn show_columns(&self, show: &Show) -> Result<Table, Error> {
+        let Some(name) = &show.within else {
+            return Err(PlanError::new("SHOW COLUMNS needs FROM and a table").into());
+        };
+        let mut columns = self.columns(name)?;
+        columns.retain(|column| fits(&column.name, show.pattern.as_ref()));
+        Ok(lines(columns))
+    }
+
+    fn columns(&self, name: &ObjectName) -> Result<Vec<Description>, Error> {
+        let path = self.path(name);
+        match self.catalogs.find(&path) {
+            Some(TableLike::Table(table)) => Ok(describe_table(&table)),
+            Some(TableLike::View(view)) => Ok(describe_schema(&view.schema)),
+            None => Err(PlanError::new(format!(
+                "Tables or views with the identifier '{path}' doesn't exist."
+            ))
+            .at(name.span)
+            .into()),
+        }
+    }
+}
+
+/// The lines as Flink prints them; the comment column is there when any column has a comment.
+fn lines(columns: Vec<Description>) -> Table {
+    let text = |name: &str| Field::new(name, DataType::string());
+    let mut fields = vec![
+        text("name"),
+        text("type"),
+        Field::new("null", DataType::boolean()),
+        text("key"),
+        text("extras"),
+        text("watermark"),
+    ];
+    let has_comments = columns.iter().any(|column| column.comment.is_some());
+    if has_comments {
+        fields.push(text("comment"));
+    }
+    let optional = |text: Option<String>| text.map_or(Value::Null, Value::string);
+    let rows = columns
+        .into_iter()
+        .map(|column| {
+            let mut row = vec![
+                Value::string(column.name),
+                Value::string(column.data_type),
+                Value::Boolean(column.nullable),
+                optional(column.key),
+                optional(column.extras),
+                optional(column.watermark),
+            ];
+            if has_comments {
+                row.push(optional(column.comment));
+            }
+            row
+        })
+        .collect();
+    Table { schema: Schema::new(fields), rows }
+}
+
+fn describe_function(name: &ObjectName) -> Result<Table, Error> {
+    let simple = name.as_simple().map(|name| name.value.as_str()).unwrap_or_default();
+    let scalar = flott_functions::scalar_function(simple).map(|f| (f.name, f.doc, "SCALAR"));
+    let aggregate =
+        flott_functions::aggregate_function(simple).map(|f| (f.name, f.doc, "AGGREGATE"));
+    let Some((canonical, doc, kind)) = scalar.or(aggregate) else {
+        return Err(PlanError::new(format!(
+            "Function with the identifier '{simple}' doesn't exist."
+        ))
+        .at(name.span)
+        .into());
+    };
+    let row = |key: &str, value: String| vec![Some(key.to_string()), Some(value)];
+    let mut rows = vec![
+        row("name", canonical.to_string()),
+        row("kind", kind.to_string()),
+        row("signature", doc.syntax.join("\n")),
+        row("description", doc.text.to_string()),
+    ];
+    for (expression, result) in doc.examples {
+        rows.push(row("example", format!("{expression} = {result}")));
+    }
+    Ok(texts(&["info name", "info value"], rows))
+}

@@ -1,0 +1,172 @@
+//! SHOW.
+
+use flott_catalog::show::{create_table, create_view, is_like, quote};
+use flott_catalog::{CatalogReader, TableLike};
+use flott_plan::PlanError;
+use flott_sql::ast::{ObjectName, Show, ShowKind, ShowPattern};
+
+use super::texts;
+use crate::{Error, Table, TableEnvironment};
+
+impl TableEnvironment {
+    pub(super) fn show(&self, show: &Show) -> Result<Table, Error> {
+        let pattern = show.pattern.as_ref();
+        let list = |column: &str, names: Vec<String>| {
+            let rows = names.into_iter().filter(|name| fits(name, pattern));
+            texts(&[column], rows.map(|name| vec![Some(name)]).collect())
+        };
+        let one = |column: &str, text: String| texts(&[column], vec![vec![Some(text)]]);
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_string).collect();
+        Ok(match &show.kind {
+            ShowKind::Catalogs => list("catalog name", owned(self.catalogs.catalogs())),
+            ShowKind::CurrentCatalog => {
+                one("current catalog name", self.catalogs.current_catalog().to_string())
+            }
+            ShowKind::CurrentDatabase => {
+                one("current database name", self.catalogs.current_database().to_string())
+            }
+            ShowKind::Databases => {
+                let catalog = match &show.within {
+                    Some(name) => last(name),
+                    None => self.catalogs.current_catalog(),
+                };
+                let databases = &self.catalogs.catalog(catalog)?.databases;
+                list("database name", databases.keys().cloned().collect())
+            }
+            ShowKind::Tables => list("table name", self.objects(show, |_| true)?),
+            ShowKind::Views => list(
+                "view name",
+                self.objects(show, |object| matches!(object, TableLike::View(_)))?,
+            ),
+            ShowKind::CreateCatalog(name) => {
+                let catalog = self.catalogs.catalog(&name.value)?;
+                let options: Vec<String> = catalog
+                    .options
+                    .iter()
+                    .map(|(key, value)| format!("  '{key}' = '{value}'"))
+                    .collect();
+                let comment = catalog.comment.iter().map(|c| format!("COMMENT '{c}'\n"));
+                one(
+                    "result",
+                    format!(
+                        "CREATE CATALOG {}\n{}WITH (\n{}\n)\n",
+                        quote(&name.value),
+                        comment.collect::<String>(),
+                        options.join(",\n")
+                    ),
+                )
+            }
+            ShowKind::CreateTable(name) => one("result", self.show_create_table(name)?),
+            ShowKind::CreateView(name) => one("result", self.show_create_view(name)?),
+            ShowKind::Columns => self.show_columns(show)?,
+            ShowKind::Partitions(name, _) => self.show_partitions(name)?,
+            ShowKind::Functions { user: true } => list("function name", Vec::new()),
+            ShowKind::Functions { user: false } => list("function name", functions()),
+            ShowKind::Modules { full: false } => list("module name", vec!["core".to_string()]),
+            ShowKind::Modules { full: true } => {
+                let row = vec![Some("core".to_string()), Some("TRUE".to_string())];
+                texts(&["module name", "used"], vec![row])
+            }
+            ShowKind::Jars => list("jars", Vec::new()),
+            ShowKind::Models => list("model name", Vec::new()),
+            ShowKind::MaterializedTables => list("table name", Vec::new()),
+            _ => return Err(PlanError::new("this SHOW has nothing to show here").into()),
+        })
+    }
+
+    fn objects(
+        &self,
+        show: &Show,
+        wanted: impl Fn(&TableLike) -> bool,
+    ) -> Result<Vec<String>, Error> {
+        let (catalog, database) = match &show.within {
+            Some(name) => self.database_path(name)?,
+            None => (
+                self.catalogs.current_catalog().to_string(),
+                self.catalogs.current_database().to_string(),
+            ),
+        };
+        let names = self.catalogs.object_names(&catalog, &database)?;
+        let of_kind = |name: &String| {
+            let path = flott_catalog::ObjectPath::new(&catalog, &database, name);
+            self.catalogs.find(&path).is_some_and(|object| wanted(&object))
+        };
+        Ok(names.into_iter().filter(of_kind).collect())
+    }
+
+    fn show_create_table(&self, name: &ObjectName) -> Result<String, Error> {
+        let path = self.path(name);
+        let error = |message: String| Err(PlanError::new(message).at(name.span).into());
+        match self.catalogs.find(&path) {
+            Some(TableLike::Table(table)) => {
+                Ok(create_table(&path, &table, self.catalogs.is_temporary(&path)))
+            }
+            Some(TableLike::View(_)) => error(format!(
+                "SHOW CREATE TABLE is only supported for tables, but {} is a view. Please use \
+                 SHOW CREATE VIEW instead.",
+                path.quoted()
+            )),
+            None => error(format!(
+                "Could not execute SHOW CREATE TABLE. Table with identifier {} does not exist.",
+                path.quoted()
+            )),
+        }
+    }
+
+    fn show_create_view(&self, name: &ObjectName) -> Result<String, Error> {
+        let path = self.path(name);
+        let error = |message: String| Err(PlanError::new(message).at(name.span).into());
+        match self.catalogs.find(&path) {
+            Some(TableLike::View(view)) => {
+                Ok(create_view(&path, &view, self.catalogs.is_temporary(&path)))
+            }
+            Some(TableLike::Table(_)) => error(format!(
+                "SHOW CREATE VIEW is only supported for views, but {} is a table. Please use SHOW \
+                 CREATE TABLE instead.",
+                path.quoted()
+            )),
+            None => error(format!(
+                "Could not execute SHOW CREATE VIEW. View with identifier {} does not exist.",
+                path.quoted()
+            )),
+        }
+    }
+
+    fn show_partitions(&self, name: &ObjectName) -> Result<Table, Error> {
+        let path = self.path(name);
+        match self.catalogs.find(&path) {
+            Some(TableLike::Table(table)) if !table.partition_keys.is_empty() => {
+                Ok(texts(&["partition name"], Vec::new()))
+            }
+            _ => Err(PlanError::new(format!(
+                "Table {}.{} in catalog {} is not partitioned.",
+                path.database, path.object, path.catalog
+            ))
+            .at(name.span)
+            .into()),
+        }
+    }
+}
+
+/// Whether a name fits the LIKE of a SHOW.
+pub(super) fn fits(name: &str, pattern: Option<&ShowPattern>) -> bool {
+    pattern.is_none_or(|pattern| {
+        is_like(name, &pattern.pattern.value, pattern.ignore_case) != pattern.negated
+    })
+}
+
+fn last(name: &ObjectName) -> &str {
+    name.parts.last().map_or("", |part| part.value.as_str())
+}
+
+/// The built-in functions by name, operators aside.
+fn functions() -> Vec<String> {
+    let scalar = flott_functions::scalar_functions().map(|function| function.name);
+    let aggregate = flott_functions::aggregate_functions().map(|function| function.name);
+    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let mut names: Vec<String> =
+        scalar.chain(aggregate).filter(is_name).map(str::to_lowercase).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

@@ -1,0 +1,9 @@
+//! Definitions: CREATE and ALTER statements to the tables and views they describe.
+
+mod alter_table;
+mod create_table;
+mod like;
+mod schema;
+mod view;
+
+pub use view::ViewDefinition;
