@@ -19,14 +19,14 @@ pub struct ScalarFunction {
     pub resolve: fn(&CallArgs) -> Result<Resolved, SignatureError>,
     /// Makes the kernel for arguments that have the types `resolve` asked for. `returns` is what
     /// it answered. Patterns, formats and paths that are literal are compiled here, once.
-    pub compile: fn(
-        args: &CallArgs,
-        returns: &DataType,
-        settings: &SessionSettings,
-    ) -> Result<Box<dyn Kernel>, SignatureError>,
+    pub compile: Compile,
     /// For the reference page and `DESCRIBE FUNCTION`.
     pub doc: FunctionDoc,
 }
+
+/// Compiles a call: its arguments, the type of its result, the session's settings.
+pub type Compile =
+    fn(&CallArgs, &DataType, &SessionSettings) -> Result<Box<dyn Kernel>, SignatureError>;
 
 /// When a function gives the same result for the same arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,7 +28,7 @@ pub use error::{EvalError, SignatureError};
 pub use evaluator::Evaluator;
 pub use expr::{CastMode, Expr};
 pub use function::{
-    Arg, CallArgs, Example, FunctionDoc, Kernel, Resolved, ScalarFunction, Volatility, kernel,
-    total_kernel,
+    Arg, CallArgs, Compile, Example, FunctionDoc, Kernel, Resolved, ScalarFunction, Volatility,
+    kernel, total_kernel,
 };
 pub use registry::{aggregate_function, aggregate_functions, scalar_function, scalar_functions};

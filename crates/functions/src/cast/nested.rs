@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, ListArray, StructArray};
-use arrow::buffer::NullBuffer;
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, StructArray, UInt32Array};
+use arrow::buffer::{NullBuffer, OffsetBuffer};
+use arrow::compute::take;
 use arrow::datatypes::{DataType as Arrow, Field};
 use flott_types::{DataType, RowField, TypeRoot, arrow_type};
 
-use super::conversion::{Conversion, Failures};
+use super::conversion::{Conversion, Failures, same_layout_and_values};
 use super::plan;
+use crate::scalar::Equality;
 use crate::{EvalError, SessionSettings, SignatureError};
 
 /// The conversion between two constructed types; `None` if they are not of the same kind.
@@ -30,9 +32,18 @@ pub(super) fn between(
             let count = DataType::int().not_null();
             Some(lists(&entry(a, &count), &entry(b, &count), settings)?)
         }
-        (Map(ka, va), Map(kb, vb)) => Some(lists(&entry(ka, va), &entry(kb, vb), settings)?),
-        (Row(a), Row(b)) if a.len() == b.len() => Some(rows(a, b, to, settings)?),
-        _ => None,
+        (Map(ka, va), Map(kb, vb)) => {
+            let entries = lists(&entry(ka, va), &entry(kb, vb), settings)?;
+            Some(if same_layout_and_values(ka, kb) {
+                entries
+            } else {
+                with_distinct_keys(entries, kb)
+            })
+        }
+        _ => match (from.root.row_fields(), to.root.row_fields()) {
+            (Some(a), Some(b)) if a.len() == b.len() => Some(rows(a, b, to, settings)?),
+            _ => None,
+        },
     })
 }
 
@@ -58,6 +69,43 @@ fn lists(
         let nulls = without(array, &failed);
         Ok(Arc::new(ListArray::try_new(field.clone(), offsets.clone(), values, nulls)?))
     }))
+}
+
+/// Keys that were different may have become the same; then the last one's value counts.
+fn with_distinct_keys(entries: Conversion, key: &DataType) -> Conversion {
+    let equality = Equality::new(key, key);
+    Conversion::composed(entries.can_fail(), move |array, failures| {
+        let maps = entries.apply(array, failures)?;
+        let lists = maps.as_list::<i32>();
+        let keys = &lists.values().as_struct().columns()[0];
+        let equal = equality.rows(keys, keys)?;
+        let same = |a: usize, b: usize| match (keys.is_null(a), keys.is_null(b)) {
+            (false, false) => equal(a, b),
+            (a, b) => a && b,
+        };
+        let mut kept: Vec<u32> = Vec::with_capacity(keys.len());
+        let mut offsets = vec![0];
+        for range in lists.value_offsets().windows(2) {
+            let (start, end) = (range[0] as usize, range[1] as usize);
+            let last = |entry: &usize| !(entry + 1..end).any(|later| same(*entry, later));
+            kept.extend((start..end).filter(last).map(|entry| entry as u32));
+            offsets.push(kept.len() as i32);
+        }
+        if kept.len() == keys.len() {
+            return Ok(maps.clone());
+        }
+        let values = take(lists.values(), &UInt32Array::from(kept), None)?;
+        let offsets = OffsetBuffer::new(offsets.into());
+        let (field, nulls) = (list_field(&maps)?, lists.nulls().cloned());
+        Ok(Arc::new(ListArray::try_new(field, offsets, values, nulls)?))
+    })
+}
+
+fn list_field(lists: &ArrayRef) -> Result<Arc<Field>, EvalError> {
+    match lists.data_type() {
+        Arrow::List(field) => Ok(field.clone()),
+        other => Err(EvalError::Internal(format!("{other} is no list"))),
+    }
 }
 
 fn rows(

@@ -58,6 +58,8 @@ pub(crate) fn implicit(from: &DataType, to: &DataType) -> bool {
         (Time(_), Time(_)) => true,
         (Timestamp(_), Date | Time(_)) => true,
         (Timestamp(_) | TimestampLtz(_), Timestamp(_) | TimestampLtz(_)) => true,
+        // A structured type is its class.
+        (Structured { .. }, _) | (_, Structured { .. }) => false,
         _ => children_of_same_kind(from, to)
             .is_some_and(|mut pairs| pairs.all(|(a, b)| implicit(a, b))),
     }
@@ -72,10 +74,12 @@ fn children_of_same_kind<'a>(
     let pairs: Vec<_> = match (&from.root, &to.root) {
         (Array(a), Array(b)) | (Multiset(a), Multiset(b)) => vec![(&**a, &**b)],
         (Map(ka, va), Map(kb, vb)) => vec![(&**ka, &**kb), (&**va, &**vb)],
-        (Row(a), Row(b)) if a.len() == b.len() => {
-            a.iter().zip(b.iter()).map(|(x, y)| (&x.data_type, &y.data_type)).collect()
-        }
-        _ => return None,
+        _ => match (from.root.row_fields(), to.root.row_fields()) {
+            (Some(a), Some(b)) if a.len() == b.len() => {
+                a.iter().zip(b).map(|(x, y)| (&x.data_type, &y.data_type)).collect()
+            }
+            _ => return None,
+        },
     };
     Some(pairs.into_iter())
 }

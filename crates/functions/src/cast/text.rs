@@ -26,7 +26,7 @@ use crate::{EvalError, SessionSettings};
 pub(super) fn to_text(from: &DataType, to: &TypeRoot, settings: &SessionSettings) -> Conversion {
     let from = from.clone();
     let zone = Zone::new(settings.zone.clone());
-    let fit = Fit::of(to);
+    let fit = Fit::of(&from.root, to);
     Conversion::total(move |array| {
         let write = writer(array, &from, &zone)?;
         let mut text = String::new();
@@ -52,33 +52,62 @@ pub(super) fn to_text(from: &DataType, to: &TypeRoot, settings: &SessionSettings
 #[derive(Debug, Clone, Copy)]
 enum Fit {
     AsIs,
-    Cut(usize),
-    CutAndPad(usize),
+    To { length: usize, pad: bool, unit: Unit },
+}
+
+/// What lengths count. Texts that were texts before are measured in code points, all others in the
+/// units of Java's strings, since Flink prints into one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Unit {
+    CodePoints,
+    Utf16,
+}
+
+impl Unit {
+    fn of(self, c: char) -> usize {
+        if self == Self::Utf16 { c.len_utf16() } else { 1 }
+    }
 }
 
 impl Fit {
-    fn of(to: &TypeRoot) -> Self {
+    fn of(from: &TypeRoot, to: &TypeRoot) -> Self {
+        let unit = match from {
+            TypeRoot::Char(_) | TypeRoot::Varchar(_) => Unit::CodePoints,
+            _ => Unit::Utf16,
+        };
         match to {
-            TypeRoot::Char(length) => Self::CutAndPad(*length as usize),
-            TypeRoot::Varchar(length) if *length < i32::MAX as u32 => Self::Cut(*length as usize),
+            TypeRoot::Char(length) => Self::To { length: *length as usize, pad: true, unit },
+            TypeRoot::Varchar(length) if *length < i32::MAX as u32 => {
+                Self::To { length: *length as usize, pad: false, unit }
+            }
             _ => Self::AsIs,
         }
     }
 
-    /// Fits the end of `text` from `start` on. Lengths count code points.
+    /// Fits the end of `text` from `start` on.
     fn apply(self, text: &mut String, start: usize) {
-        let (length, pad) = match self {
-            Self::AsIs => return,
-            Self::Cut(length) if text.len() - start <= length => return,
-            Self::Cut(length) => (length, false),
-            Self::CutAndPad(length) => (length, true),
-        };
-        match text[start..].char_indices().nth(length) {
-            Some((cut, _)) => text.truncate(start + cut),
-            None if pad => {
-                let missing = length - text[start..].chars().count();
-                text.extend(std::iter::repeat_n(' ', missing));
+        let Self::To { length, pad, unit } = self else { return };
+        if !pad && text.len() - start <= length {
+            return;
+        }
+        let mut left = length;
+        let mut end = None;
+        for (at, c) in text[start..].char_indices() {
+            match left.checked_sub(unit.of(c)) {
+                Some(rest) => left = rest,
+                None => {
+                    end = Some(start + at);
+                    break;
+                }
             }
+        }
+        match end {
+            Some(end) => {
+                text.truncate(end);
+                // Half of a surrogate pair, which has no UTF-8.
+                text.extend(std::iter::repeat_n('?', left));
+            }
+            None if pad => text.extend(std::iter::repeat_n(' ', left)),
             None => {}
         }
     }
@@ -145,6 +174,7 @@ fn writer<'a>(
             entries(array, element, COUNT, zone)?
         }
         Row(fields) | Structured { fields, .. } => {
+            let named = matches!(ty.root, Structured { .. });
             let writers = array
                 .as_struct()
                 .columns()
@@ -154,6 +184,10 @@ fn writer<'a>(
                 .collect::<Result<Vec<_>, _>>()?;
             Box::new(move |out, row| {
                 separated(out, ('(', ')'), 0..writers.len(), |out, field| {
+                    if named {
+                        out.push_str(&fields[field].name);
+                        out.push('=');
+                    }
                     writers[field](out, row);
                 });
             })

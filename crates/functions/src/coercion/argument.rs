@@ -15,7 +15,7 @@ pub fn common_argument_type(types: &[DataType]) -> Option<DataType> {
     let first = known().next()?.clone();
     let root = known()
         .try_fold(first.clone(), |so_far, root| merged(&so_far, root))
-        .or_else(|| known().try_fold(first, |so_far, root| castable(so_far, root)))?;
+        .or_else(|| known().try_fold(first, castable))?;
     let common = root.nullable();
     let is_common = |ty: &DataType| implicit(&ty.clone().with_nullable(true), &common);
     types.iter().all(is_common).then(|| common.clone().with_nullable(nullable))

@@ -17,6 +17,8 @@ mod temporal;
 mod url;
 mod variant;
 
+pub(crate) use comparison::Equality;
+
 /// The tables of all families.
 pub const FAMILIES: &[&[ScalarFunction]] = &[
     arithmetic::MATH,

@@ -3,7 +3,8 @@
 use flott_types::{DataType, Family, TypeRoot};
 
 use super::{interval, kernels};
-use crate::coercion::{common_type, decimal};
+use crate::coercion::common_type;
+use crate::coercion::decimal::{self, DecimalType};
 use crate::{CallArgs, FunctionDoc, Kernel, Resolved, ScalarFunction, SignatureError, Volatility};
 
 /// The functions of this family.
@@ -170,9 +171,12 @@ fn sum(
     kernels::add(args, &returns.root, subtract)
 }
 
+/// The type of a result of two exact numbers.
+type ExactRule = fn(DecimalType, DecimalType) -> DecimalType;
+
 /// Two numbers: by `exact` when one is a DECIMAL and the other exact too, else of their common
 /// type.
-fn resolve_numbers(args: &CallArgs, exact: fn((u8, u8), (u8, u8)) -> (u8, u8)) -> Option<Resolved> {
+fn resolve_numbers(args: &CallArgs, exact: ExactRule) -> Option<Resolved> {
     let [left, right] = args.args.as_slice() else { return None };
     let (left, right) = (&left.data_type, &right.data_type);
     if left.family() != Family::Numeric || right.family() != Family::Numeric {
@@ -185,11 +189,7 @@ fn resolve_numbers(args: &CallArgs, exact: fn((u8, u8), (u8, u8)) -> (u8, u8)) -
     Some(Resolved { parameters: vec![common.clone(), common.clone()], returns: common })
 }
 
-fn resolve_decimals(
-    left: &DataType,
-    right: &DataType,
-    exact: fn((u8, u8), (u8, u8)) -> (u8, u8),
-) -> Option<Resolved> {
+fn resolve_decimals(left: &DataType, right: &DataType, exact: ExactRule) -> Option<Resolved> {
     let is_decimal = |ty: &DataType| matches!(ty.root, TypeRoot::Decimal { .. });
     if !is_decimal(left) && !is_decimal(right) {
         return None;

@@ -11,9 +11,10 @@ use flott_types::{DataType, Family, TypeRoot, Value};
 use super::kernels::{spread, unary};
 use crate::coercion::decimal as types;
 use crate::loops::{binary, try_binary};
+use crate::scalar::temporal;
 use crate::{
-    CallArgs, Column, FunctionDoc, Kernel, Resolved, ScalarFunction, SignatureError, Volatility,
-    decimal, total_kernel,
+    CallArgs, Column, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
+    SignatureError, Volatility, decimal, total_kernel,
 };
 
 /// The functions of this family.
@@ -53,8 +54,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "CEIL",
         aliases: &["CEILING"],
         volatility: Volatility::Immutable,
-        resolve: resolve_whole,
-        compile: |args, _, _| whole(args, true),
+        resolve: |args| resolve_whole(args, true),
+        compile: |args, returns, settings| whole(args, returns, settings, true),
         doc: FunctionDoc {
             syntax: &["CEIL(x)", "CEIL(point TO unit)"],
             text: "The smallest whole number not below x, or the first point of a unit of time \
@@ -66,8 +67,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "FLOOR",
         aliases: &[],
         volatility: Volatility::Immutable,
-        resolve: resolve_whole,
-        compile: |args, _, _| whole(args, false),
+        resolve: |args| resolve_whole(args, false),
+        compile: |args, returns, settings| whole(args, returns, settings, false),
         doc: FunctionDoc {
             syntax: &["FLOOR(x)", "FLOOR(point TO unit)"],
             text: "The largest whole number not above x, or the first point of the unit of time \
@@ -210,9 +211,9 @@ fn decimal_places(args: &CallArgs, (precision, scale): (u8, u8), rounding: Round
     }))
 }
 
-fn resolve_whole(args: &CallArgs) -> Result<Resolved, SignatureError> {
+fn resolve_whole(args: &CallArgs, up: bool) -> Result<Resolved, SignatureError> {
     if !args.symbols.is_empty() {
-        return Err(args.no_match(&["<NUMERIC>"]));
+        return temporal::rounding::resolve(args, up);
     }
     let [number] = args.args.as_slice() else { return Err(args.no_match(&["<NUMERIC>"])) };
     let number = &number.data_type;
@@ -226,7 +227,10 @@ fn resolve_whole(args: &CallArgs) -> Result<Resolved, SignatureError> {
     Ok(Resolved::unchanged(args, root.nullable().with_nullable(number.nullable)))
 }
 
-fn whole(args: &CallArgs, up: bool) -> Compiled {
+fn whole(args: &CallArgs, returns: &DataType, settings: &SessionSettings, up: bool) -> Compiled {
+    if !args.symbols.is_empty() {
+        return temporal::rounding::compile(args, returns, settings, up);
+    }
     let from = args.data_type(0).root.clone();
     Ok(total_kernel(move |args, context| {
         let column = &args[0];

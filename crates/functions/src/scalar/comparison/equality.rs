@@ -21,13 +21,13 @@ use crate::decimal::{pow10, to_f64};
 
 /// The equality of two types.
 #[derive(Debug, Clone)]
-pub(in crate::scalar) struct Equality {
+pub(crate) struct Equality {
     left: DataType,
     right: DataType,
 }
 
 /// Whether the values at two places, neither of them NULL, are equal.
-pub(in crate::scalar) type RowsEqual<'a> = Box<dyn Fn(usize, usize) -> bool + 'a>;
+pub(crate) type RowsEqual<'a> = Box<dyn Fn(usize, usize) -> bool + 'a>;
 
 impl Equality {
     /// The equality of values of `left` and of `right`; values of kinds that do not go together

@@ -16,4 +16,5 @@ pub use operators::FUNCTIONS as OPERATORS;
 pub use range::FUNCTIONS as RANGES;
 
 pub(super) use compare::{Comparer, Comparison};
+pub(crate) use equality::Equality;
 pub(super) use pairing::Pairing;

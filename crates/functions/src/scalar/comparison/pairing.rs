@@ -102,15 +102,13 @@ fn ordered(left: &DataType, right: &DataType) -> Option<Pairing> {
         (Boolean, Boolean) | (Date, Date) => both(left.clone()),
         (Interval, Interval) if left.same_root(right) => both(left.clone()),
         (Time, Time) => both(common_type(&[left.clone(), right.clone()])?),
+        // On the clocks of the session's time zone, if only one of them is an instant.
         (Timestamp, Timestamp) => match (&left.root, &right.root) {
-            (TypeRoot::Timestamp(_), TypeRoot::Timestamp(_)) => {
-                both(common_type(&[left.clone(), right.clone()])?)
+            (TypeRoot::Timestamp(p), TypeRoot::TimestampLtz(q))
+            | (TypeRoot::TimestampLtz(p), TypeRoot::Timestamp(q)) => {
+                both(DataType::timestamp(*p.max(q)))
             }
-            (
-                TypeRoot::Timestamp(p) | TypeRoot::TimestampLtz(p),
-                TypeRoot::Timestamp(q) | TypeRoot::TimestampLtz(q),
-            ) => both(DataType::timestamp_ltz(*p.max(q))),
-            _ => None,
+            _ => both(common_type(&[left.clone(), right.clone()])?),
         },
         _ => None,
     }

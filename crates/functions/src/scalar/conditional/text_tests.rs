@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use arrow::array::{AsArray, BooleanArray, StringArray};
 use fancy_regex::Regex;
-use flott_types::{DataType, Family};
+use flott_types::{DataType, Family, TypeRoot};
 
 use crate::{
     CallArgs, Column, FunctionDoc, Kernel, Resolved, ScalarFunction, SignatureError, Volatility,
@@ -18,7 +18,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         aliases: &[],
         volatility: Volatility::Immutable,
         resolve,
-        compile: |args, _, _| Ok(test(args, false, is_alpha)),
+        compile: |args, _, _| Ok(test(args, |_| false, is_alpha)),
         doc: FunctionDoc {
             syntax: &["IS_ALPHA(string)"],
             text: "Whether the text is not empty and has letters only; FALSE for NULL and for \
@@ -31,10 +31,11 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         aliases: &[],
         volatility: Volatility::Immutable,
         resolve,
-        compile: |args, _, _| Ok(test(args, true, |text| cast::parse_double(text).is_ok())),
+        compile: |args, _, _| Ok(test(args, is_primitive, |text| cast::parse_double(text).is_ok())),
         doc: FunctionDoc {
             syntax: &["IS_DECIMAL(string)"],
-            text: "Whether the text can be read as a DOUBLE; FALSE for NULL, TRUE for integers.",
+            text: "Whether the text can be read as a DOUBLE; FALSE for NULL, TRUE for all \
+                   numbers but DECIMAL.",
             examples: &[("IS_DECIMAL('-1.5e3')", "TRUE"), ("IS_DECIMAL('1,5')", "FALSE")],
         },
     },
@@ -43,7 +44,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         aliases: &[],
         volatility: Volatility::Immutable,
         resolve,
-        compile: |args, _, _| Ok(test(args, true, is_digit)),
+        compile: |args, _, _| Ok(test(args, TypeRoot::is_integer, is_digit)),
         doc: FunctionDoc {
             syntax: &["IS_DIGIT(string)"],
             text: "Whether the text is not empty and has digits only; FALSE for NULL, TRUE for \
@@ -62,12 +63,19 @@ fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
     }
 }
 
-/// A test of texts. Numbers have one answer for all: `of_integers`, or FALSE for those with a
-/// fraction.
-fn test(args: &CallArgs, of_integers: bool, holds: fn(&str) -> bool) -> Box<dyn Kernel> {
+fn is_primitive(root: &TypeRoot) -> bool {
+    root.is_integer() || root.is_approximate()
+}
+
+/// A test of texts. Numbers of one type all have the same answer.
+fn test(
+    args: &CallArgs,
+    of_numbers: fn(&TypeRoot) -> bool,
+    holds: fn(&str) -> bool,
+) -> Box<dyn Kernel> {
     let of_numbers = match args.data_type(0) {
         ty if ty.family() == Family::CharacterString => None,
-        ty => Some(ty.root.is_integer() && of_integers),
+        ty => Some(of_numbers(&ty.root)),
     };
     total_kernel(move |args, context| {
         let constant = |answer: bool| BooleanArray::from(vec![answer; context.rows]);
