@@ -292,8 +292,8 @@ impl DataType {
         self.root == other.root
     }
 
-    /// The type in Flink's short form: `STRING` and `BYTES` instead of the longest
-    /// `VARCHAR` and `VARBINARY`, at any depth. Flink prints schemas and results so.
+    /// The type in Flink's short form: `STRING`, `BYTES` and `TIMESTAMP_LTZ(p)` instead of the longest
+    /// `VARCHAR` and `VARBINARY` and of `TIMESTAMP(p) WITH LOCAL TIME ZONE`, at any depth. Flink prints schemas and results so.
     pub fn summary(&self) -> String {
         let mut out = String::new();
         write_type(&mut out, self, true).expect("writing to a String cannot fail");
@@ -346,7 +346,8 @@ fn write_root(out: &mut impl fmt::Write, root: &TypeRoot, short: bool) -> fmt::R
         Date => out.write_str("DATE"),
         Time(p) => write!(out, "TIME({p})"),
         Timestamp(p) => write!(out, "TIMESTAMP({p})"),
-        TimestampLtz(p) => write!(out, "TIMESTAMP_LTZ({p})"),
+        TimestampLtz(p) if short => write!(out, "TIMESTAMP_LTZ({p})"),
+        TimestampLtz(p) => write!(out, "TIMESTAMP({p}) WITH LOCAL TIME ZONE"),
         IntervalYearMonth => out.write_str("INTERVAL MONTH"),
         IntervalDayTime => out.write_str("INTERVAL SECOND(3)"),
         Array(element) => {

@@ -1,6 +1,0 @@
-//! LIKE, SIMILAR TO and regular expressions.
-
-use crate::ScalarFunction;
-
-/// The functions of this family.
-pub const FUNCTIONS: &[ScalarFunction] = &[];

@@ -1,6 +1,0 @@
-//! Character and byte strings.
-
-use crate::ScalarFunction;
-
-/// The functions of this family.
-pub const FUNCTIONS: &[ScalarFunction] = &[];

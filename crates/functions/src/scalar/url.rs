@@ -1,6 +1,0 @@
-//! URL functions.
-
-use crate::ScalarFunction;
-
-/// The functions of this family.
-pub const FUNCTIONS: &[ScalarFunction] = &[];
