@@ -179,6 +179,11 @@ impl<'s> Parser<'s> {
         self.source.get(span.start - self.base..span.end - self.base).unwrap_or_default()
     }
 
+    /// The text from the current token on.
+    pub(super) fn rest(&self) -> &'s str {
+        self.source.get(self.start() - self.base..).unwrap_or_default()
+    }
+
     /// Reads a part that may be nested in one of its own kind.
     pub(super) fn nested<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_DEPTH {

@@ -83,20 +83,27 @@ fn nearest_keyword(word: &str, expected: &[Expected]) -> Option<&'static str> {
         .map(|(_, keyword)| keyword)
 }
 
-/// How many characters must be inserted, removed or replaced to make one text the other.
+/// How many characters must be inserted, removed, replaced or swapped with their neighbour to make
+/// one text the other.
 fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (line, left) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, &right) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(left != right);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+    let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+    let width = right.len() + 1;
+    let mut rows: Vec<Vec<usize>> = vec![(0..width).collect()];
+    for (line, &character) in left.iter().enumerate() {
+        let above = &rows[line];
+        let mut row = vec![line + 1; width];
+        for (column, &other) in right.iter().enumerate() {
+            let replaced = above[column] + usize::from(character != other);
+            row[column + 1] = replaced.min(row[column] + 1).min(above[column + 1] + 1);
+            let swapped =
+                line > 0 && column > 0 && character == right[column - 1] && other == left[line - 1];
+            if swapped {
+                row[column + 1] = row[column + 1].min(rows[line - 1][column - 1] + 1);
+            }
         }
+        rows.push(row);
     }
-    row[right.len()]
+    rows[left.len()][right.len()]
 }
 
 #[cfg(test)]
@@ -107,7 +114,8 @@ mod tests {
     #[test]
     fn distances() {
         assert_eq!(distance("SELEC", "SELECT"), 1);
-        assert_eq!(distance("FORM", "FROM"), 2);
+        assert_eq!(distance("FORM", "FROM"), 1);
+        assert_eq!(distance("FOMR", "FROM"), 2);
         assert_eq!(distance("", "ABC"), 3);
         assert_eq!(distance("ABC", "ABC"), 0);
     }

@@ -33,7 +33,7 @@ impl Parser<'_> {
     }
 
     /// The call of `name` up to the closing parenthesis.
-    pub(super) fn call_without_suffix(&mut self, name: ObjectName) -> Parsed<FunctionCall> {
+    fn call_without_suffix(&mut self, name: ObjectName) -> Parsed<FunctionCall> {
         let start = name.span.start;
         let mut call = FunctionCall::new(name, Vec::new(), self.span_from(start));
         self.expect(TokenKind::LeftParen)?;
@@ -43,13 +43,32 @@ impl Parser<'_> {
                 call.args = vec![FunctionArg { name: None, value: FunctionArgValue::Star, span }];
             } else {
                 call.quantifier = self.optional_set_quantifier();
-                call.args = self.comma_list(Self::argument)?;
+                call.args = self.arguments()?;
                 call.within_group = self.argument_order(&call.name)?;
             }
             self.expect(TokenKind::RightParen)?;
         }
         call.span = self.span_from(start);
         Ok(call)
+    }
+
+    /// The call of `name` as a table or procedure: arguments and nothing else.
+    pub(super) fn plain_call(&mut self, name: ObjectName) -> Parsed<FunctionCall> {
+        let start = name.span.start;
+        self.expect(TokenKind::LeftParen)?;
+        let args = if self.at(TokenKind::RightParen) { Vec::new() } else { self.arguments()? };
+        self.expect(TokenKind::RightParen)?;
+        let mut call = FunctionCall::new(name, Vec::new(), self.span_from(start));
+        call.args = args;
+        Ok(call)
+    }
+
+    fn arguments(&mut self) -> Parsed<Vec<FunctionArg>> {
+        let mut args = vec![self.argument(true)?];
+        while self.eat(TokenKind::Comma) {
+            args.push(self.argument(false)?);
+        }
+        Ok(args)
     }
 
     /// `ALL` or `DISTINCT`, if it is there.
@@ -63,8 +82,9 @@ impl Parser<'_> {
         }
     }
 
-    /// `value` or `name => value`
-    fn argument(&mut self) -> Parsed<FunctionArg> {
+    /// `value` or `name => value`. A query may stand without parentheses only where it cannot be
+    /// taken for the rest of the argument before it.
+    fn argument(&mut self, is_first: bool) -> Parsed<FunctionArg> {
         let start = self.start();
         let name = if self.ident_ahead(0) && self.ahead(1, TokenKind::Arrow) {
             let name = self.ident()?;
@@ -73,11 +93,11 @@ impl Parser<'_> {
         } else {
             None
         };
-        let value = self.argument_value()?;
+        let value = self.argument_value(is_first || name.is_some())?;
         Ok(FunctionArg { name, value, span: self.span_from(start) })
     }
 
-    fn argument_value(&mut self) -> Parsed<FunctionArgValue> {
+    fn argument_value(&mut self, takes_query: bool) -> Parsed<FunctionArgValue> {
         if self.eat(Keyword::DEFAULT) {
             return Ok(FunctionArgValue::Default);
         }
@@ -88,7 +108,7 @@ impl Parser<'_> {
             self.advance();
             return self.object_name().map(FunctionArgValue::Model);
         }
-        if self.at_query_keyword() {
+        if takes_query && self.at_query_keyword() {
             return self.query().map(|query| FunctionArgValue::Query(Box::new(query)));
         }
         let start = self.start();

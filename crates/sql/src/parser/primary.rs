@@ -55,9 +55,8 @@ impl Parser<'_> {
             }
             _ if opens => match self.special_function(keyword)? {
                 Some(kind) => Ok(kind),
-                None if keyword.is_reserved_function() || keyword.is_nullary_function() => {
-                    self.reserved_call(keyword)
-                }
+                None if keyword.is_reserved_function() => self.reserved_call(keyword),
+                None if keyword.is_nullary_function() => self.nullary_call(keyword),
                 None => self.name_or_call(),
             },
             _ if keyword.is_nullary_function() => self.nullary_call(keyword),
@@ -201,11 +200,14 @@ impl Parser<'_> {
         self.paren_query().map(|query| ExprKind::Exists(Box::new(query)))
     }
 
-    /// `INTERVAL [-] {number | name | (expr)} unit`
+    /// `INTERVAL [+|-] {number | name | (expr)} unit`
     fn interval_of(&mut self) -> Parsed<ExprKind> {
         self.expect(Keyword::INTERVAL)?;
         let start = self.start();
         let negative = self.eat(TokenKind::Minus);
+        if !negative {
+            self.eat(TokenKind::Plus);
+        }
         let number = self.start();
         let kind = if self.ahead(0, TokenKind::LeftParen) {
             let (content, span) = self.parenthesized()?;

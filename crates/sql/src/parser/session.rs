@@ -58,25 +58,20 @@ impl Parser<'_> {
         Ok(StatementKind::Reset(Some(key)))
     }
 
-    /// Text without quotes and blanks, as SET takes it; up to an equals sign if `is_key`.
+    /// Text without quotes, up to a blank or semicolon; up to an equals sign too if `is_key`.
+    /// What would be a comment elsewhere, as in `hdfs://host`, belongs to it.
     fn bare_text(&mut self, is_key: bool) -> Parsed<Text> {
         let start = self.start();
-        let mut end = start;
-        while !self.at_end() && (end == start || self.start() == end) {
-            if is_key && self.ahead(0, TokenKind::Eq) {
-                break;
-            }
-            let token = self.peek();
-            if matches!(token.kind, TokenKind::Unknown | TokenKind::OpenString) {
-                return Err(self.unexpected());
-            }
-            end = self.advance().span.end;
-        }
-        if end == start {
+        let ends = |sign: char| sign.is_whitespace() || sign == ';' || (is_key && sign == '=');
+        let value = self.rest().split(ends).next().unwrap_or_default().to_owned();
+        if value.is_empty() || value.contains(['\'', '`']) {
             return Err(self.unexpected());
         }
-        let span = Span::new(start, end);
-        Ok(Text { value: self.text(span).to_owned(), span })
+        let span = Span::new(start, start + value.len());
+        while self.start() < span.end && !self.at(TokenKind::End) {
+            self.advance();
+        }
+        Ok(Text { value, span })
     }
 
     fn at_end(&mut self) -> bool {
@@ -153,7 +148,7 @@ impl Parser<'_> {
     pub(super) fn call_procedure(&mut self) -> Parsed<StatementKind> {
         self.expect(Keyword::CALL)?;
         let name = self.object_name()?;
-        self.call_without_suffix(name).map(|call| StatementKind::Call(Box::new(call)))
+        self.plain_call(name).map(|call| StatementKind::Call(Box::new(call)))
     }
 
     /// `COMPILE [AND EXECUTE] PLAN 'path' [IF NOT EXISTS] FOR {insert | STATEMENT SET …}`

@@ -154,7 +154,7 @@ impl Parser<'_> {
         if self.eat(Keyword::TABLE) {
             self.expect(TokenKind::LeftParen)?;
             let name = self.object_name()?;
-            let call = Box::new(self.call_without_suffix(name)?);
+            let call = Box::new(self.plain_call(name)?);
             self.expect(TokenKind::RightParen)?;
             return Ok(TableRefKind::Function { lateral, call });
         }
@@ -164,7 +164,7 @@ impl Parser<'_> {
         }
         let name = self.object_name()?;
         if self.at(TokenKind::LeftParen) {
-            let call = Box::new(self.call_without_suffix(name)?);
+            let call = Box::new(self.plain_call(name)?);
             return Ok(TableRefKind::Function { lateral, call });
         }
         let hints = self.optional_hints()?;
@@ -204,9 +204,12 @@ impl Parser<'_> {
             let kind = TableRefKind::Snapshot { input: Box::new(table), period };
             table = TableRef { kind, alias: None, span: self.span_from(start) };
         }
+        let takes_pattern = !is_function && !self.ident_ahead(0);
         table.alias = self.optional_table_alias()?;
         table.span = self.span_from(start);
-        if self.at(Keyword::MATCH_RECOGNIZE) {
+        let takes_pattern =
+            takes_pattern && table.alias.as_ref().is_none_or(|alias| alias.columns.is_empty());
+        if takes_pattern && self.at(Keyword::MATCH_RECOGNIZE) {
             let clause = Box::new(self.match_recognize()?);
             let kind = TableRefKind::MatchRecognize { input: Box::new(table), clause };
             let alias = self.optional_table_alias()?;
