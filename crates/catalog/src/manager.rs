@@ -21,6 +21,8 @@ type Result<T> = std::result::Result<T, CatalogError>;
 pub struct CatalogManager {
     catalogs: IndexMap<String, Catalog>,
     temporary: BTreeMap<ObjectPath, TableLike>,
+    /// Functions of classes, which only a JVM can run: kept so that scripts pass that define them.
+    functions: BTreeMap<ObjectPath, String>,
     current_catalog: String,
     current_database: String,
     registry: Arc<Registry>,
@@ -57,6 +59,7 @@ impl CatalogManager {
         Self {
             catalogs: IndexMap::from([(BUILTIN_CATALOG.to_string(), catalog)]),
             temporary: BTreeMap::new(),
+            functions: BTreeMap::new(),
             current_catalog: BUILTIN_CATALOG.to_string(),
             current_database: BUILTIN_DATABASE.to_string(),
             registry,
@@ -303,6 +306,21 @@ impl CatalogManager {
         }
     }
 
+    /// Notes a function of a class; whether there was none of that name.
+    pub fn create_function(&mut self, path: &ObjectPath, class: String) -> bool {
+        self.functions.insert(path.clone(), class).is_none()
+    }
+
+    /// Forgets a function; whether there was one.
+    pub fn drop_function(&mut self, path: &ObjectPath) -> bool {
+        self.functions.remove(path).is_some()
+    }
+
+    /// The names of the functions of classes, sorted.
+    pub fn function_names(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(|path| path.object.as_str())
+    }
+
     /// The permanent table or view of a path.
     pub fn permanent(&self, path: &ObjectPath) -> Option<&TableLike> {
         self.catalogs.get(&path.catalog)?.databases.get(&path.database)?.objects.get(&path.object)
@@ -339,6 +357,10 @@ impl CatalogReader for CatalogManager {
 
     fn find(&self, path: &ObjectPath) -> Option<TableLike> {
         self.temporary.get(path).or_else(|| self.permanent(path)).cloned()
+    }
+
+    fn find_function(&self, path: &ObjectPath) -> Option<&str> {
+        self.functions.get(path).map(String::as_str)
     }
 
     fn registry(&self) -> Arc<Registry> {

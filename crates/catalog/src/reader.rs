@@ -14,6 +14,9 @@ pub trait CatalogReader {
     /// The table or view of a path; a temporary object hides a permanent one.
     fn find(&self, path: &ObjectPath) -> Option<TableLike>;
 
+    /// The class of a user-defined function of this path.
+    fn find_function(&self, path: &ObjectPath) -> Option<&str>;
+
     /// All connectors and formats.
     fn registry(&self) -> Arc<Registry>;
 }

@@ -155,6 +155,14 @@ pub struct RuntimeOptions {
 }
 
 impl SessionConfig {
+    /// Checks a value of `execution.runtime-mode`, the one option that Flink reads at once.
+    pub(crate) fn check_mode(&self, key: &str, value: &str) -> Result<(), PlanError> {
+        if key == RUNTIME_MODE.key {
+            RUNTIME_MODE.check(key, value)?;
+        }
+        Ok(())
+    }
+
     /// Sets an option; its value is checked when it is read, as in Flink.
     pub fn set(&mut self, key: &str, value: &str) {
         self.options.set(key, value);
@@ -200,6 +208,10 @@ impl SessionConfig {
             def.check(def.key, text)?;
             Ok(text.to_ascii_lowercase())
         };
+        if options.bool(&MINI_BATCH)? && millis(&MINI_BATCH_LATENCY)? == 0 {
+            return Err(PlanError::new("MiniBatch Latency must be greater than 0 ms.")
+                .hint("SET 'table.exec.mini-batch.allow-latency' = '1 s'"));
+        }
         let mini_batch = if options.bool(&MINI_BATCH)? {
             Some(MiniBatch {
                 size: u64::try_from(int(&MINI_BATCH_SIZE)?)

@@ -121,8 +121,7 @@ impl TableEnvironment {
                 self.explain(&explain.statement, &explain.details).map(Outcome::Table)
             }
             StatementKind::Set(property) => {
-                Ok(self
-                    .set(property.as_ref().map(|p| (p.key.value.as_str(), p.value.value.as_str()))))
+                self.set(property.as_ref().map(|p| (p.key.value.as_str(), p.value.value.as_str())))
             }
             StatementKind::Reset(key) => {
                 match key {
@@ -224,11 +223,12 @@ impl TableEnvironment {
         Ok(Table { schema, rows: vec![vec![Value::string(text)]] })
     }
 
-    fn set(&mut self, property: Option<(&str, &str)>) -> Outcome {
+    fn set(&mut self, property: Option<(&str, &str)>) -> Result<Outcome, Error> {
         match property {
             Some((key, value)) => {
+                self.config.check_mode(key, value)?;
                 self.config.set(key, value);
-                Outcome::Done
+                Ok(Outcome::Done)
             }
             None => {
                 let text = || DataType::string();
@@ -239,7 +239,7 @@ impl TableEnvironment {
                     .iter()
                     .map(|(key, value)| vec![Value::string(key), Value::string(value)])
                     .collect();
-                Outcome::Table(Table { schema, rows })
+                Ok(Outcome::Table(Table { schema, rows }))
             }
         }
     }

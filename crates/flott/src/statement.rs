@@ -21,6 +21,7 @@ impl TableEnvironment {
             StatementKind::CreateView(create) => self.create_view(create),
             StatementKind::CreateCatalog(create) => self.create_catalog(create),
             StatementKind::CreateDatabase(create) => self.create_database(create),
+            StatementKind::CreateFunction(function) => self.create_function(function),
             StatementKind::AlterTable(alter) => self.alter_table(alter),
             StatementKind::AlterView(alter) => self.alter_view(alter),
             StatementKind::AlterCatalog(alter) => self.alter_catalog(alter),
@@ -92,9 +93,7 @@ fn refusal(kind: &StatementKind) -> &'static str {
             "TRUNCATE TABLE statement is not supported in streaming mode."
         }
         StatementKind::AnalyzeTable(_) => "ANALYZE TABLE is not supported for streaming mode now",
-        StatementKind::CreateFunction(_) | StatementKind::AlterFunction(_) => {
-            "user-defined functions of JVM or Python classes cannot be loaded: there is no JVM here"
-        }
+        StatementKind::AlterFunction(_) => "functions of classes need a JVM, which is not here",
         StatementKind::AddJar(_) | StatementKind::RemoveJar(_) => {
             "jars cannot be loaded: there is no JVM here; connectors and formats are built in"
         }

@@ -109,6 +109,7 @@ impl TableEnvironment {
                 let temporary = temporary || self.catalogs.is_temporary(&path);
                 self.catalogs.drop(&path, true, temporary, drop.if_exists)?;
             }
+            DropKind::Function(_) if self.catalogs.drop_function(&self.path(&drop.name)) => {}
             _ if drop.if_exists => {}
             _ => {
                 return Err(PlanError::new("there is no such object to drop")

@@ -7,8 +7,8 @@ use flott_catalog::{CatalogReader, Database, TableLike};
 use flott_plan::PlanError;
 use flott_plan::ddl::ViewDefinition;
 use flott_sql::ast::{
-    CreateCatalog, CreateDatabase, CreateMode, CreateTable, CreateView, Insert, ObjectName,
-    Property, Query, Text,
+    CreateCatalog, CreateDatabase, CreateMode, CreateTable, CreateView, FunctionDefinition, Insert,
+    ObjectName, Property, Query, Text,
 };
 
 use crate::{Error, Outcome, TableEnvironment};
@@ -91,6 +91,24 @@ impl TableEnvironment {
         })?;
         let view = TableLike::View(Arc::new(view));
         self.catalogs.create(&path, view, create.temporary, create.if_not_exists)?;
+        Ok(Outcome::Done)
+    }
+
+    /// A function of a class is noted, so that the script goes on; calling it fails.
+    pub(super) fn create_function(
+        &mut self,
+        function: &FunctionDefinition,
+    ) -> Result<Outcome, Error> {
+        let path = self.path(&function.name);
+        let exists = self.catalogs.find_function(&path).is_some();
+        if exists && !function.conditional {
+            let message =
+                format!("Could not register function. A function '{path}' does already exist.");
+            return Err(PlanError::new(message).at(function.name.span).into());
+        }
+        if !exists {
+            self.catalogs.create_function(&path, function.identifier.value.clone());
+        }
         Ok(Outcome::Done)
     }
 

@@ -60,7 +60,9 @@ impl TableEnvironment {
             ShowKind::CreateView(name) => one("result", self.show_create_view(name)?),
             ShowKind::Columns => self.show_columns(show)?,
             ShowKind::Partitions(name, _) => self.show_partitions(name)?,
-            ShowKind::Functions { user: true } => list("function name", Vec::new()),
+            ShowKind::Functions { user: true } => {
+                list("function name", owned(self.catalogs.function_names().collect()))
+            }
             ShowKind::Functions { user: false } => list("function name", functions()),
             ShowKind::Modules { full: false } => list("module name", vec!["core".to_string()]),
             ShowKind::Modules { full: true } => {

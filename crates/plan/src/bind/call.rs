@@ -64,8 +64,16 @@ impl Binder<'_> {
     }
 
     fn no_function(&self, call: &ast::FunctionCall) -> PlanError {
-        let name: Vec<_> = call.name.parts.iter().map(|part| part.value.as_str()).collect();
-        let name = name.join(".");
+        let parts: Vec<_> = call.name.parts.iter().map(|part| part.value.as_str()).collect();
+        if let Some(class) = self.catalog.find_function(&self.catalog.qualify(&parts)) {
+            return PlanError::new(format!(
+                "Cannot instantiate user-defined function '{}' of class {class}",
+                parts.join(".")
+            ))
+            .at(call.span)
+            .hint("classes need a JVM, which Flott does without: use built-in functions");
+        }
+        let name = parts.join(".");
         let upper = name.to_ascii_uppercase();
         let near = flott_functions::scalar_functions()
             .map(|function| function.name)

@@ -17,7 +17,10 @@ impl Binder<'_> {
     /// Binds a query whose rows are handed to whoever runs it.
     pub fn bind_collect(&mut self, query: &ast::Query) -> Result<PlanRef> {
         let bound = self.bind_query(query)?;
-        let schema = (*bound.plan.schema).clone();
+        let schema = unique_names(&bound.plan.schema);
+        let columns = schema.fields.iter().enumerate();
+        let columns = columns.map(|(i, f)| Expr::column(i, f.data_type.clone())).collect();
+        let input = LogicalPlan::project(bound.plan, columns, schema.clone());
         let sink = Sink {
             path: ObjectPath::new("default_catalog", "default_database", "collect"),
             target: SinkTarget::Collect,
@@ -25,11 +28,16 @@ impl Binder<'_> {
             static_partitions: Vec::new(),
             overwrite: false,
         };
-        Ok(LogicalPlan::spanned(LogicalOp::Sink(sink), vec![bound.plan], schema, query.span))
+        Ok(LogicalPlan::spanned(LogicalOp::Sink(sink), vec![input], schema, query.span))
     }
 
     /// Binds an INSERT.
     pub fn bind_insert(&mut self, insert: &ast::Insert) -> Result<PlanRef> {
+        if insert.overwrite && !self.config.batch {
+            return Err(PlanError::new("Streaming mode not support overwrite.")
+                .at(insert.span)
+                .hint("SET 'execution.runtime-mode' = 'batch'"));
+        }
         let path = self.catalog.qualify(&name_parts(&insert.target));
         let table = match self.catalog.find(&path) {
             Some(TableLike::Table(table)) => table,
@@ -187,6 +195,22 @@ impl Binder<'_> {
         }
         Ok((constants, texts))
     }
+}
+
+/// The columns of a result: a second one of the same name gets a number, as in Flink.
+fn unique_names(schema: &Schema) -> Schema {
+    let mut fields: Vec<Field> = Vec::with_capacity(schema.len());
+    for field in &schema.fields {
+        let taken = |name: &str| fields.iter().any(|known| &*known.name == name);
+        let mut name = field.name.to_string();
+        let mut number = 0;
+        while taken(&name) {
+            name = format!("{}{number}", field.name);
+            number += 1;
+        }
+        fields.push(Field { name: name.into(), ..field.clone() });
+    }
+    Schema::new(fields)
 }
 
 /// Which persisted column each column of the query goes to.

@@ -257,9 +257,7 @@ fn project(
     let mut exprs: Vec<Expr> = Vec::with_capacity(items.len());
     for item in items {
         let time = time_of(&item.expr, &plan.schema);
-        // A second column of the same name gets a number, as in Flink's results.
-        let name = unique_name(&fields, item.name);
-        fields.push(Field::new(name, item.expr.data_type()).with_time(time));
+        fields.push(Field::new(item.name, item.expr.data_type()).with_time(time));
         exprs.push(item.expr);
     }
     let visible = exprs.len();
@@ -277,14 +275,6 @@ fn project(
     }
     let hidden = exprs.len() - visible;
     (LogicalPlan::project(plan, exprs, Schema::new(fields)), keys, hidden)
-}
-
-fn unique_name(fields: &[Field], name: String) -> String {
-    let taken = |name: &str| fields.iter().any(|field| &*field.name == name);
-    if !taken(&name) {
-        return name;
-    }
-    (0..).map(|i| format!("{name}{i}")).find(|name| !taken(name)).unwrap_or(name)
 }
 
 /// Whether an expression still is a time attribute: only a column passed on is, and PROCTIME().

@@ -98,15 +98,15 @@ impl Binder<'_> {
                 .at(span)
                 .hint("ALTER VIEW … AS … defines it anew"));
         }
-        let fields: Vec<Field> = plan
-            .schema
-            .fields
-            .iter()
-            .zip(&view.schema.fields)
-            .map(|(now, then)| Field { name: then.name.clone(), ..now.clone() })
-            .collect();
-        let exprs = fields.iter().enumerate();
-        let exprs = exprs.map(|(i, field)| Expr::column(i, field.data_type.clone())).collect();
+        // The view keeps the types it was created with.
+        let mut fields = Vec::with_capacity(plan.schema.len());
+        let mut exprs = Vec::with_capacity(plan.schema.len());
+        for (i, (now, then)) in plan.schema.fields.iter().zip(&view.schema.fields).enumerate() {
+            let expr = Expr::column(i, now.data_type.clone()).cast_to(&then.data_type)?;
+            let time = if matches!(expr, Expr::Column { .. }) { now.time } else { None };
+            fields.push(Field::new(then.name.clone(), expr.data_type()).with_time(time));
+            exprs.push(expr);
+        }
         Ok(LogicalPlan::project(plan, exprs, Schema::new(fields)))
     }
 

@@ -27,9 +27,12 @@ fn resolve_root(name: &ast::TypeName) -> Result<TypeRoot> {
     let nested = |ty: &ast::TypeName| resolve_type(ty).map(Into::into);
     Ok(match &name.kind {
         TypeKind::Char(n) => TypeRoot::Char(length(*n, "CHAR")?),
+        // Without a length these are the longest; CHAR and BINARY have length 1 then.
+        TypeKind::VarChar(None) => DataType::string().root,
         TypeKind::VarChar(n) => TypeRoot::Varchar(length(*n, "VARCHAR")?),
         TypeKind::String => DataType::string().root,
         TypeKind::Binary(n) => TypeRoot::Binary(length(*n, "BINARY")?),
+        TypeKind::VarBinary(None) => DataType::bytes().root,
         TypeKind::VarBinary(n) => TypeRoot::Varbinary(length(*n, "VARBINARY")?),
         TypeKind::Bytes => DataType::bytes().root,
         TypeKind::Boolean => TypeRoot::Boolean,

@@ -27,6 +27,16 @@ impl Binder<'_> {
     pub fn view_of(&mut self, definition: ViewDefinition) -> Result<View> {
         let schema = (*self.bind_query(definition.query)?.plan.schema).clone();
         let schema = rename(schema, definition.columns, definition.query.span)?;
+        for (i, field) in schema.fields.iter().enumerate() {
+            if schema.fields[..i].iter().any(|other| other.name == field.name) {
+                return Err(PlanError::new(format!(
+                    "A column with the same name `{}` has been defined",
+                    field.name
+                ))
+                .at(definition.query.span)
+                .hint("give one of them another name: … AS name"));
+            }
+        }
         let mut query = definition.query.clone();
         Expander { binder: self, ctes: Vec::new() }.query(&mut query)?;
         let text = query.to_string();

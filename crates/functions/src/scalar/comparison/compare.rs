@@ -200,9 +200,10 @@ impl Comparer {
         right: &Column,
         rows: usize,
     ) -> Result<BooleanBuffer, EvalError> {
-        let scalars = (Scalar::new(left.array()), Scalar::new(right.array()));
-        let a: &dyn Datum = if left.is_constant() { &scalars.0 } else { left.array() };
-        let b: &dyn Datum = if right.is_constant() { &scalars.1 } else { right.array() };
+        let scalar = |column: &Column| column.is_constant().then(|| Scalar::new(column.array().clone()));
+        let scalars = (scalar(left), scalar(right));
+        let a = scalars.0.as_ref().map_or(left.array() as &dyn Datum, |scalar| scalar);
+        let b = scalars.1.as_ref().map_or(right.array() as &dyn Datum, |scalar| scalar);
         let result = match self.comparison {
             Comparison::Equal => cmp::eq(a, b),
             Comparison::NotEqual => cmp::neq(a, b),
