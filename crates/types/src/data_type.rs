@@ -394,7 +394,7 @@ fn write_fields(out: &mut impl fmt::Write, fields: &[RowField], short: bool) -> 
         }
         write!(out, "`{}` ", field.name.replace('`', "``"))?;
         write_type(out, &field.data_type, short)?;
-        if let Some(text) = &field.description {
+        if let Some(text) = field.description.as_ref().filter(|_| !short) {
             write!(out, " '{}'", text.replace('\'', "''"))?;
         }
     }
