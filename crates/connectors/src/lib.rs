@@ -8,11 +8,12 @@
 //!
 //! ```
 //! let names: Vec<_> = flott_connectors::all().iter().map(|def| def.name).collect();
-//! assert_eq!(names, ["blackhole", "datagen", "print"]);
+//! assert_eq!(names, ["blackhole", "datagen", "filesystem", "print"]);
 //! ```
 //!
 //! | connector | reads | writes |
 //! |---|---|---|
+//! | `filesystem` | files and directories, bounded or watched | part files, exactly once |
 //! | `datagen` | generated rows | |
 //! | `print` | | lines on standard output or error |
 //! | `blackhole` | | nothing |
@@ -21,6 +22,7 @@ pub mod bad_records;
 mod blackhole;
 mod common;
 mod datagen;
+mod filesystem;
 mod format;
 mod pack;
 mod print;
@@ -29,5 +31,5 @@ use flott_catalog::connector::ConnectorDef;
 
 /// All connectors of this crate, by name.
 pub fn all() -> Vec<&'static ConnectorDef> {
-    vec![&blackhole::BLACKHOLE, &datagen::DATAGEN, &print::PRINT]
+    vec![&blackhole::BLACKHOLE, &datagen::DATAGEN, &filesystem::FILESYSTEM, &print::PRINT]
 }

@@ -1,0 +1,224 @@
+//! What a scan gives: columns of the records, partition columns and metadata of the file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use flott_catalog::connector::{
+    ConnectorError, MetadataColumn, ScanColumn, ScanRequest, TableContext,
+};
+use flott_types::{ChangelogBatch, DataType, Field, Schema, Value};
+
+use super::listing::FoundFile;
+use super::partition::parse_value;
+
+/// The metadata columns, those of Flink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileMetadata {
+    Path,
+    Name,
+    Size,
+    ModificationTime,
+}
+
+impl FileMetadata {
+    const ALL: [Self; 4] = [Self::Path, Self::Name, Self::Size, Self::ModificationTime];
+
+    fn key(self) -> &'static str {
+        match self {
+            Self::Path => "file.path",
+            Self::Name => "file.name",
+            Self::Size => "file.size",
+            Self::ModificationTime => "file.modification-time",
+        }
+    }
+
+    fn data_type(self) -> DataType {
+        match self {
+            Self::Path | Self::Name => DataType::string().not_null(),
+            Self::Size => DataType::bigint().not_null(),
+            Self::ModificationTime => DataType::timestamp_ltz(3).not_null(),
+        }
+    }
+
+    fn value(self, file: &FoundFile) -> Value {
+        match self {
+            Self::Path => Value::string(&file.path),
+            Self::Name => {
+                let name = Path::new(&file.path).file_name().and_then(|name| name.to_str());
+                Value::string(name.unwrap_or(&file.path))
+            }
+            Self::Size => Value::Int(file.size.map_or(0, |size| size as i64)),
+            Self::ModificationTime => {
+                Value::Timestamp(i128::from(file.modified_millis) * 1_000_000)
+            }
+        }
+    }
+
+    /// All of them, as the planner wants to know them.
+    pub(super) fn columns() -> Vec<MetadataColumn> {
+        Self::ALL
+            .into_iter()
+            .map(|column| MetadataColumn {
+                key: column.key().into(),
+                data_type: column.data_type(),
+                writable: false,
+            })
+            .collect()
+    }
+}
+
+/// The columns of a scan's batches and where each comes from.
+#[derive(Debug, Clone)]
+pub(super) struct ScanColumns {
+    output: Vec<Output>,
+    constants: Vec<Constant>,
+    schema: SchemaRef,
+    /// The columns of the records: those of the table that no directory holds.
+    pub(super) record_schema: Schema,
+    /// Which of them the scan wants.
+    pub(super) projection: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Output {
+    /// The column at this position of the decoder's output.
+    Decoded(usize),
+    /// The constant at this position, the same for all rows of a file.
+    Constant(usize),
+}
+
+#[derive(Debug, Clone)]
+enum Constant {
+    Partition { position: usize, column: Arc<str>, data_type: DataType },
+    Metadata(FileMetadata),
+}
+
+impl ScanColumns {
+    /// The columns that a request asks of a table.
+    pub(super) fn new(
+        context: &TableContext,
+        request: &ScanRequest,
+    ) -> Result<Self, ConnectorError> {
+        let in_records = record_columns(context);
+        let (mut output, mut constants) = (Vec::new(), Vec::new());
+        let (mut projection, mut fields) = (Vec::new(), Vec::new());
+        for column in &request.columns {
+            let constant = match column {
+                ScanColumn::Physical(position) => {
+                    let field = &context.schema.fields[*position];
+                    fields.push(field.clone());
+                    let key = context.partition_keys.iter().position(|key| key == position);
+                    key.map(|position| Constant::Partition {
+                        position,
+                        column: field.name.clone(),
+                        data_type: field.data_type.clone(),
+                    })
+                }
+                ScanColumn::Metadata(key) => {
+                    let metadata = metadata(key)?;
+                    fields.push(Field::new(key.as_str(), metadata.data_type()));
+                    Some(Constant::Metadata(metadata))
+                }
+            };
+            match (constant, column) {
+                (Some(constant), _) => {
+                    output.push(Output::Constant(constants.len()));
+                    constants.push(constant);
+                }
+                (None, ScanColumn::Physical(position)) => {
+                    output.push(Output::Decoded(projection.len()));
+                    projection.extend(in_records.iter().position(|column| column == position));
+                }
+                (None, ScanColumn::Metadata(_)) => {}
+            }
+        }
+        Ok(Self {
+            output,
+            constants,
+            schema: Schema::new(fields).to_arrow(),
+            record_schema: record_schema(context),
+            projection,
+        })
+    }
+
+    /// The constants of a file.
+    pub(super) fn constants(&self, file: &FoundFile) -> Result<FileConstants, ConnectorError> {
+        let single = |constant: &Constant| {
+            let (value, data_type) = match constant {
+                Constant::Metadata(metadata) => (metadata.value(file), metadata.data_type()),
+                Constant::Partition { position, column, data_type } => {
+                    let value = match file.partition.get(*position).and_then(Option::as_deref) {
+                        None => Value::Null,
+                        Some(text) => parse_value(text, data_type).map_err(|mut error| {
+                            error.message =
+                                format!("partition column '{column}': {}", error.message);
+                            error.at(&file.path)
+                        })?,
+                    };
+                    (value, data_type.clone())
+                }
+            };
+            Value::to_array(&[value], &data_type)
+                .map_err(|error| ConnectorError::new(error.to_string()).at(&file.path))
+        };
+        Ok(FileConstants(self.constants.iter().map(single).collect::<Result<_, _>>()?))
+    }
+
+    /// A decoded batch with the constants of its file.
+    pub(super) fn assemble(
+        &self,
+        decoded: ChangelogBatch,
+        constants: &mut FileConstants,
+    ) -> Result<ChangelogBatch, ConnectorError> {
+        let rows = decoded.len();
+        let columns = self
+            .output
+            .iter()
+            .map(|column| match column {
+                Output::Decoded(position) => Ok(decoded.column(*position).clone()),
+                Output::Constant(position) => constants.repeat(*position, rows),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            .map_err(|error| ConnectorError::new(format!("columns do not fit: {error}")))?;
+        Ok(ChangelogBatch { rows, kinds: decoded.kinds })
+    }
+}
+
+/// The values that all rows of a file share, repeated as often as a batch needed them so far.
+pub(super) struct FileConstants(Vec<ArrayRef>);
+
+impl FileConstants {
+    fn repeat(&mut self, position: usize, rows: usize) -> Result<ArrayRef, ConnectorError> {
+        let array = &mut self.0[position];
+        if array.len() < rows {
+            *array = take(&*array, &UInt32Array::from_value(0, rows), None)
+                .map_err(|error| ConnectorError::new(error.to_string()))?;
+        }
+        Ok(array.slice(0, rows))
+    }
+}
+
+/// The positions of the columns that records have: partition columns are in the path alone.
+pub(super) fn record_columns(context: &TableContext) -> Vec<usize> {
+    (0..context.schema.len()).filter(|at| !context.partition_keys.contains(at)).collect()
+}
+
+/// The columns that records have.
+pub(super) fn record_schema(context: &TableContext) -> Schema {
+    let columns = record_columns(context).into_iter();
+    Schema::new(columns.map(|at| context.schema.fields[at].clone()).collect())
+}
+
+fn metadata(key: &str) -> Result<FileMetadata, ConnectorError> {
+    FileMetadata::ALL.into_iter().find(|column| column.key() == key).ok_or_else(|| {
+        let keys: Vec<_> = FileMetadata::ALL.into_iter().map(FileMetadata::key).collect();
+        ConnectorError::new(format!("invalid metadata key '{key}'"))
+            .hint(format!("the connector 'filesystem' has {}", keys.join(", ")))
+    })
+}

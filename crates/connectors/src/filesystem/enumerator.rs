@@ -1,0 +1,82 @@
+//! Finding files: once, or again and again.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use flott_catalog::connector::{ConnectorError, Discovery, SplitEnumerator};
+
+use super::compression::Compression;
+use super::listing::{FoundFile, Listing};
+use super::split::FileSplit;
+use crate::pack::{Pack, Unpack};
+
+const VERSION: u8 = 1;
+
+/// Gives the files of a table out as splits.
+///
+/// A watched table gives each path once, as in Flink: what is written into a file later on is not
+/// read, so files should be moved into the directory when they are complete.
+pub(super) struct FileEnumerator {
+    listing: Listing,
+    /// How long to wait between two looks; `None` looks once.
+    interval: Option<Duration>,
+    /// Whether each line feed ends a record.
+    divisible: bool,
+    /// What was given out, of a watched table.
+    seen: HashSet<String>,
+    looked: bool,
+}
+
+impl FileEnumerator {
+    /// `state` is what an earlier enumerator's snapshot gave.
+    pub(super) fn new(
+        listing: Listing,
+        interval: Option<Duration>,
+        divisible: bool,
+        state: Option<&[u8]>,
+    ) -> Result<Self, ConnectorError> {
+        let (seen, looked) = match state {
+            None => (HashSet::new(), false),
+            Some(state) => {
+                let mut unpack = Unpack::new(state, VERSION, "list of files read")?;
+                (unpack.list(Unpack::text)?.into_iter().collect(), unpack.flag()?)
+            }
+        };
+        Ok(Self { listing, interval, divisible, seen, looked })
+    }
+
+    fn splits(&self, file: FoundFile) -> Vec<FileSplit> {
+        let divisible = self.divisible && Compression::of(&file.path).is_none();
+        FileSplit::of(file, divisible)
+    }
+}
+
+impl SplitEnumerator for FileEnumerator {
+    fn discover(&mut self) -> Result<Discovery, ConnectorError> {
+        if self.looked && self.interval.is_none() {
+            return Ok(Discovery::default());
+        }
+        let mut files = self.listing.files()?;
+        if files.is_empty() && !self.looked {
+            tracing::warn!(
+                path = %self.listing.base.display(),
+                "no file found; names that start with '.' or '_' are left out"
+            );
+        }
+        if self.interval.is_some() {
+            files.retain(|file| self.seen.insert(file.path.clone()));
+            // Older files hold older events.
+            files.sort_by(|a, b| (a.modified_millis, &a.path).cmp(&(b.modified_millis, &b.path)));
+        }
+        self.looked = true;
+        let splits = files.into_iter().flat_map(|file| self.splits(file)).map(|split| split.pack());
+        Ok(Discovery { splits: splits.collect(), again_after: self.interval, tasks: Vec::new() })
+    }
+
+    fn snapshot(&self) -> Vec<u8> {
+        Pack::new(VERSION)
+            .list(self.seen.iter(), |pack, path| pack.text(path))
+            .number(u64::from(self.looked))
+            .finish()
+    }
+}

@@ -1,0 +1,166 @@
+//! Reading files one after the other.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flott_catalog::connector::{ConnectorError, Decoder, SourceEvent, SourceReader, Split};
+use flott_types::ChangelogBatch;
+
+use super::columns::{FileConstants, ScanColumns};
+use super::input::Input;
+use super::place::LineFinder;
+use super::split::FileSplit;
+
+/// Decodes the files that it is given, in their order.
+pub(super) struct FileReader {
+    columns: ScanColumns,
+    decoder: Box<dyn Decoder>,
+    max_rows: usize,
+    /// How many rows are still wanted.
+    limit: Option<u64>,
+    waiting: VecDeque<FileSplit>,
+    current: Option<OpenFile>,
+}
+
+/// The file under way.
+struct OpenFile {
+    id: Arc<str>,
+    split: FileSplit,
+    input: Input,
+    lines: RefCell<LineFinder>,
+    constants: FileConstants,
+    /// Where the input was when rows were last given out.
+    reported: u64,
+}
+
+impl FileReader {
+    pub(super) fn new(
+        columns: ScanColumns,
+        decoder: Box<dyn Decoder>,
+        max_rows: usize,
+        limit: Option<u64>,
+    ) -> Self {
+        Self {
+            columns,
+            decoder,
+            max_rows: max_rows.max(1),
+            limit,
+            waiting: VecDeque::new(),
+            current: None,
+        }
+    }
+
+    fn open(&self, split: FileSplit) -> Result<OpenFile, ConnectorError> {
+        let input = Input::open(&split)?;
+        Ok(OpenFile {
+            id: split.id().into(),
+            reported: input.offset(),
+            lines: RefCell::new(LineFinder::new(&split)),
+            constants: self.columns.constants(&split.file)?,
+            input,
+            split,
+        })
+    }
+
+    /// The rows that the limit leaves of a batch.
+    fn limited(&mut self, batch: ChangelogBatch) -> ChangelogBatch {
+        let Some(limit) = &mut self.limit else { return batch };
+        let rows = batch.len().min(usize::try_from(*limit).unwrap_or(usize::MAX));
+        *limit -= rows as u64;
+        if rows < batch.len() { batch.slice(0, rows) } else { batch }
+    }
+}
+
+impl SourceReader for FileReader {
+    fn add_splits(&mut self, splits: Vec<Split>) -> Result<(), ConnectorError> {
+        for split in &splits {
+            self.waiting.push_back(FileSplit::unpack(split)?);
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self, timeout: Duration) -> Result<SourceEvent, ConnectorError> {
+        let satisfied = self.limit == Some(0);
+        let mut file = match (self.current.take(), satisfied) {
+            (Some(file), false) => file,
+            (Some(file), true) => return Ok(SourceEvent::SplitEnd(file.id)),
+            (None, _) => match self.waiting.pop_front() {
+                Some(split) if satisfied => {
+                    return Ok(SourceEvent::SplitEnd(split.id().into()));
+                }
+                Some(split) => self.open(split)?,
+                None => {
+                    std::thread::sleep(timeout);
+                    return Ok(SourceEvent::Pending);
+                }
+            },
+        };
+        let in_time = file.decode(&mut *self.decoder, self.max_rows, timeout)?;
+        let Some(decoded) = self.decoder.take()?.filter(|batch| !batch.is_empty()) else {
+            if in_time && file.input.exhausted() {
+                return Ok(SourceEvent::SplitEnd(file.id));
+            }
+            self.current = Some(file);
+            return Ok(SourceEvent::Pending);
+        };
+        let batch = self.columns.assemble(decoded, &mut file.constants)?;
+        let bytes = file.input.offset() - file.reported;
+        file.reported = file.input.offset();
+        let split = file.id.clone();
+        self.current = Some(file);
+        Ok(SourceEvent::Rows { split, batch: self.limited(batch), bytes })
+    }
+
+    fn snapshot(&mut self) -> Result<Vec<Split>, ConnectorError> {
+        let current = self.current.iter().map(|file| {
+            FileSplit { offset: Some(file.input.offset()), ..file.split.clone() }.pack()
+        });
+        Ok(current.chain(self.waiting.iter().map(FileSplit::pack)).collect())
+    }
+}
+
+impl OpenFile {
+    /// Decodes until `max_rows` rows have gathered or the file ends; false when `timeout` passed
+    /// before, which takes a slow file or many records that are skipped.
+    fn decode(
+        &mut self,
+        decoder: &mut dyn Decoder,
+        max_rows: usize,
+        timeout: Duration,
+    ) -> Result<bool, ConnectorError> {
+        let start = Instant::now();
+        while decoder.rows() < max_rows && !self.input.exhausted() {
+            if !self.input.bytes().is_empty() && self.decode_read(decoder, max_rows)? > 0 {
+                continue;
+            }
+            if self.input.ended() {
+                if decoder.rows() > 0 {
+                    return Ok(true);
+                }
+                return Err(ConnectorError::new("the format does not read on")
+                    .at(self.lines.borrow_mut().place(self.input.offset())));
+            }
+            if start.elapsed() > timeout && !timeout.is_zero() {
+                return Ok(false);
+            }
+            self.input.refill()?;
+        }
+        Ok(true)
+    }
+
+    /// Decodes from what was read, and returns how many bytes that used up.
+    fn decode_read(
+        &mut self,
+        decoder: &mut dyn Decoder,
+        max_rows: usize,
+    ) -> Result<usize, ConnectorError> {
+        let base = self.input.offset();
+        let place = |at: usize| self.lines.borrow_mut().place(base + at as u64);
+        let used =
+            decoder.decode_stream(self.input.bytes(), self.input.ended(), max_rows, &place)?;
+        self.input.consume(used);
+        Ok(used)
+    }
+}

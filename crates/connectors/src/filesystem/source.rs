@@ -1,0 +1,128 @@
+//! A table of files to read.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fancy_regex::Regex;
+use flott_catalog::connector::{
+    Boundedness, ConnectorError, FailOnBadRecord, MetadataColumn, ReaderContext, ScanRequest,
+    SourceReader, SplitEnumerator, TableContext, TableSource,
+};
+use flott_types::ChangelogMode;
+
+use super::FILESYSTEM;
+use super::columns::{FileMetadata, ScanColumns, record_schema};
+use super::enumerator::FileEnumerator;
+use super::listing::Listing;
+use super::location::resolve;
+use super::options::{MONITOR_INTERVAL, PARTITION_DEFAULT_NAME, PATH, PATH_PATTERN};
+use super::reader::FileReader;
+use crate::bad_records::BadRecordPolicy;
+use crate::common::{invalid, validate};
+use crate::format::TableFormat;
+
+/// Checks the table's options and makes a source of it.
+pub(super) fn source(context: &TableContext) -> Result<Arc<dyn TableSource>, ConnectorError> {
+    validate(context, &FILESYSTEM)?;
+    BadRecordPolicy::of(&context.options)?;
+    let format = TableFormat::of(context)?;
+    let schema = record_schema(context);
+    let all = (0..schema.len()).collect();
+    // Tells of types and options that the format cannot do, before anything runs.
+    format.decoder(schema, all, Arc::new(FailOnBadRecord))?;
+    Ok(Arc::new(FileSource {
+        listing: listing(context)?,
+        interval: interval(context)?,
+        divisible: is_divisible(&format),
+        format,
+        context: context.clone(),
+    }))
+}
+
+fn listing(context: &TableContext) -> Result<Listing, ConnectorError> {
+    let options = &context.options;
+    let pattern = match options.raw(PATH_PATTERN.key) {
+        None => None,
+        Some(text) => Some(Regex::new(&format!(r"\A(?:{text})\z")).map_err(|error| {
+            invalid(PATH_PATTERN.key, text, &format!("a regular expression ({error})"))
+        })?),
+    };
+    Ok(Listing {
+        base: resolve(options.text(&PATH).unwrap_or_default(), &context.working_directory)?,
+        partition_columns: context
+            .partition_keys
+            .iter()
+            .map(|column| context.schema.fields[*column].name.to_string())
+            .collect(),
+        default_name: options.text(&PARTITION_DEFAULT_NAME).unwrap_or_default().into(),
+        pattern,
+    })
+}
+
+fn interval(context: &TableContext) -> Result<Option<Duration>, ConnectorError> {
+    match context.options.duration(&MONITOR_INTERVAL)? {
+        Some(interval) if interval.is_zero() => {
+            Err(invalid(MONITOR_INTERVAL.key, "0", "a duration above 0 such as '10 s'"))
+        }
+        interval => Ok(interval),
+    }
+}
+
+/// Whether every line feed of a file ends a record, so that reading can begin behind any of them.
+fn is_divisible(format: &TableFormat) -> bool {
+    match format.def.name {
+        "csv" => {
+            let unquoted = format.options.raw("disable-quote-character");
+            unquoted.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
+                && format.options.raw("escape-character").is_none()
+        }
+        name => matches!(name, "json" | "raw") || name.ends_with("-json"),
+    }
+}
+
+struct FileSource {
+    context: TableContext,
+    format: TableFormat,
+    listing: Listing,
+    interval: Option<Duration>,
+    divisible: bool,
+}
+
+impl TableSource for FileSource {
+    fn changelog_mode(&self) -> ChangelogMode {
+        self.format.def.decodes
+    }
+
+    fn boundedness(&self) -> Boundedness {
+        if self.interval.is_some() { Boundedness::Unbounded } else { Boundedness::Bounded }
+    }
+
+    fn metadata(&self) -> Vec<MetadataColumn> {
+        FileMetadata::columns()
+    }
+
+    fn enumerator(
+        &self,
+        _request: &ScanRequest,
+        state: Option<&[u8]>,
+    ) -> Result<Box<dyn SplitEnumerator>, ConnectorError> {
+        let listing = self.listing.clone();
+        Ok(Box::new(FileEnumerator::new(listing, self.interval, self.divisible, state)?))
+    }
+
+    fn reader(
+        &self,
+        request: &ScanRequest,
+        context: &ReaderContext,
+    ) -> Result<Box<dyn SourceReader>, ConnectorError> {
+        let columns = ScanColumns::new(&self.context, request)?;
+        let decoder = self.format.decoder(
+            columns.record_schema.clone(),
+            columns.projection.clone(),
+            context.bad_records.clone(),
+        )?;
+        // Cutting a changelog short could leave a row without its deletion.
+        let limit = request.limit.filter(|_| self.format.def.decodes.is_insert_only());
+        Ok(Box::new(FileReader::new(columns, decoder, context.max_rows, limit)))
+    }
+}
