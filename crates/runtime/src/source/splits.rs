@@ -60,11 +60,12 @@ pub(crate) enum Assignment {
 impl SplitQueue {
     pub fn new(
         name: Arc<str>,
-        enumerator: Box<dyn SplitEnumerator>,
+        mut enumerator: Box<dyn SplitEnumerator>,
         unassigned: Vec<(Split, Option<usize>)>,
         parallelism: usize,
         control: &Arc<JobControl>,
     ) -> Arc<Self> {
+        enumerator.start(parallelism);
         // A task that was meant for a split may no longer be there.
         let unassigned =
             unassigned.into_iter().map(|(split, task)| (split, task.map(|t| t % parallelism)));
