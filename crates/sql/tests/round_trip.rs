@@ -61,6 +61,8 @@ fn canonical_forms() {
         ("upper(x) || Substring(y from 2)", "UPPER(`x`) || SUBSTRING(`y`, 2)"),
         ("trim(x)", "TRIM(BOTH ' ' FROM `x`)"),
         ("current_date", "CURRENT_DATE"),
+        ("pi + t.pi", "PI() + `t`.`pi`"),
+        ("case when a then 1 end", "CASE WHEN `a` THEN 1 ELSE NULL END"),
         ("'ü''s' || x'0a'", r"u&'\00fc''s' || X'0A'"),
         ("interval - '1' days", "INTERVAL -'1' DAY"),
         ("01.50 + .5e+03", "1.50 + 0.5E3"),

@@ -131,7 +131,7 @@ pub enum ExprKind {
         operand: Option<Box<Expr>>,
         /// At least one WHEN.
         branches: Vec<CaseBranch>,
-        /// What stands after ELSE.
+        /// What stands after ELSE; absent for ELSE NULL too.
         otherwise: Option<Box<Expr>>,
     },
     /// `CAST(e AS t)`, `TRY_CAST(e AS t)`

@@ -2,7 +2,7 @@
 
 use super::cursor::{Expected, Parsed, Parser};
 use crate::ast::{
-    CaseBranch, Expr, ExprKind, FunctionCall, Ident, ObjectName, Query, Span, UnaryOp,
+    CaseBranch, Expr, ExprKind, FunctionCall, Ident, Literal, ObjectName, Query, Span, UnaryOp,
 };
 use crate::lexer::{Keyword, TokenKind};
 
@@ -71,6 +71,12 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let name = self.object_name()?;
+        if name.is_simple("PI") && !name.parts[0].quoted && !self.at(TokenKind::LeftParen) {
+            // Flink takes it for the function even where a column has that name.
+            let span = name.span;
+            let call = FunctionCall::new(name, Vec::new(), span);
+            return Ok(ExprKind::Function(Box::new(call)));
+        }
         if self.at(TokenKind::LeftParen) {
             return self.call(name).map(|call| ExprKind::Function(Box::new(call)));
         }
@@ -171,7 +177,11 @@ impl Parser<'_> {
         while branches.is_empty() || self.at(Keyword::WHEN) {
             branches.push(self.case_branch(operand.is_some())?);
         }
-        let otherwise = self.optional(Keyword::ELSE, Self::expr)?.map(Box::new);
+        // ELSE NULL says what holds anyway.
+        let otherwise = self
+            .optional(Keyword::ELSE, Self::expr)?
+            .filter(|expr| expr.kind != ExprKind::Literal(Literal::Null))
+            .map(Box::new);
         self.expect(Keyword::END)?;
         Ok(ExprKind::Case { operand, branches, otherwise })
     }

@@ -208,8 +208,12 @@ impl<'a> Operand<'a> {
             ExprKind::Subquery(query) => write!(f, "({query})"),
             ExprKind::Case { operand, branches, otherwise } => {
                 let operand = Maybe(" ", operand.as_ref(), "");
-                let otherwise = Maybe(" ELSE ", otherwise.as_ref(), "");
-                write!(f, "CASE{operand} {}{otherwise} END", Joined(branches, " "))
+                write!(f, "CASE{operand} {} ELSE ", Joined(branches, " "))?;
+                match otherwise {
+                    Some(otherwise) => otherwise.fmt(f)?,
+                    None => f.write_str("NULL")?,
+                }
+                f.write_str(" END")
             }
             ExprKind::Cast { operand, target, is_try } => {
                 write!(f, "{}CAST({operand} AS {target})", flag(*is_try, "TRY_"))
