@@ -68,6 +68,17 @@ impl Now {
 }
 
 impl Column {
+    /// How many bytes a value takes, at most about.
+    pub(super) fn value_bytes(&self) -> u64 {
+        match &self.values {
+            Values::Text(text) | Values::Bytes(text) => text.value_bytes(),
+            Values::Collection(collection) => collection.value_bytes(),
+            Values::Record(record) => record.value_bytes(),
+            Values::Decimal(_) => 16,
+            _ => 8,
+        }
+    }
+
     /// The values at `rows`.
     pub(super) fn fill(&self, rows: Rows, now: &Now) -> Result<ArrayRef, ConnectorError> {
         let len = rows.len();

@@ -18,6 +18,8 @@ use crate::common::invalid;
 const MAX_LENGTH: u32 = i32::MAX as u32;
 const DEFAULT_TEXT_LENGTH: i64 = 100;
 const DEFAULT_COLLECTION_LENGTH: i64 = 3;
+/// Above this a batch of one row would be too much.
+const MAX_VALUE_BYTES: u64 = 1 << 30;
 /// The most months that Flink makes up.
 const DEFAULT_MAX_MONTHS: i64 = 120_000;
 /// How often an element of a MULTISET may occur in a value.
@@ -43,11 +45,19 @@ impl<'a> Fields<'a> {
         stream: Stream,
     ) -> Result<Column, ConnectorError> {
         let kind = self.raw(name, "kind").unwrap_or("random");
-        if kind.trim().eq_ignore_ascii_case("sequence") {
-            self.sequence(name, data_type)
+        let column = if kind.trim().eq_ignore_ascii_case("sequence") {
+            self.sequence(name, data_type)?
         } else {
-            self.random(name, data_type, stream)
+            self.random(name, data_type, stream)?
+        };
+        let bytes = column.value_bytes();
+        if bytes > MAX_VALUE_BYTES {
+            return Err(ConnectorError::new(format!(
+                "a value of column '{name}' would take {bytes} bytes, {MAX_VALUE_BYTES} is the most"
+            ))
+            .hint("lower the length of the column, or of what is in it"));
         }
+        Ok(column)
     }
 
     /// The length of the shortest sequence, with which the table ends.
@@ -168,8 +178,10 @@ impl<'a> Fields<'a> {
         greatest: f64,
         stream: Stream,
     ) -> Result<Values, ConnectorError> {
-        let low = self.value(path, "min", "a number", number)?.unwrap_or(0.0);
-        let high = self.value(path, "max", "a number", number)?.unwrap_or(greatest);
+        let wanted = format!("a number from -{greatest:e} to {greatest:e}");
+        let within = |text: &str| number(text).filter(|value: &f64| value.abs() <= greatest);
+        let low = self.value(path, "min", &wanted, within)?.unwrap_or(0.0);
+        let high = self.value(path, "max", &wanted, within)?.unwrap_or(greatest);
         ordered(path, low, high)?;
         Ok(Values::Real(RealNumber::Random { low, high, stream }))
     }

@@ -32,6 +32,16 @@ pub(super) enum Items {
 }
 
 impl Collection {
+    pub(super) fn value_bytes(&self) -> u64 {
+        let item = match &self.items {
+            Items::Elements(column) => column.value_bytes(),
+            Items::Entries { keys, values } => {
+                keys.value_bytes().saturating_add(values.value_bytes())
+            }
+        };
+        self.length.saturating_mul(item).saturating_add(4)
+    }
+
     pub(super) fn fill(
         &self,
         rows: Rows,
@@ -110,6 +120,10 @@ pub(super) struct Record {
 }
 
 impl Record {
+    pub(super) fn value_bytes(&self) -> u64 {
+        self.columns.iter().fold(1, |sum, column| sum.saturating_add(column.value_bytes()))
+    }
+
     pub(super) fn fill(
         &self,
         rows: Rows,

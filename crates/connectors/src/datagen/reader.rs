@@ -14,6 +14,9 @@ use super::column::{Column, Now, mismatch};
 use super::rows::Rows;
 use super::split::DatagenSplit;
 
+/// A batch has fewer rows when they are so large that it would exceed this.
+const BATCH_BYTES: u64 = 32 << 20;
+
 /// Fills batches of the wanted columns, from one split after the other in turn.
 pub(super) struct DatagenReader {
     columns: Arc<[Column]>,
@@ -43,15 +46,9 @@ impl DatagenReader {
         rate: f64,
         max_rows: usize,
     ) -> Self {
-        Self {
-            columns,
-            wanted,
-            schema,
-            zone,
-            rate,
-            max_rows: max_rows.max(1),
-            active: VecDeque::new(),
-        }
+        let row_bytes = wanted.iter().map(|column| columns[*column].value_bytes()).sum::<u64>();
+        let max_rows = max_rows.min((BATCH_BYTES / row_bytes.max(1)) as usize).max(1);
+        Self { columns, wanted, schema, zone, rate, max_rows, active: VecDeque::new() }
     }
 
     /// As in Flink, the rows of a second come at its beginning.

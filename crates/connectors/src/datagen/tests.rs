@@ -273,6 +273,18 @@ fn rows_keep_to_the_rate_without_busy_waiting() {
 }
 
 #[test]
+fn batches_of_large_rows_are_small() {
+    let table = table(&[("s", DataType::string())], &[("fields.s.length", "10000000")]);
+    let request = request(1, None);
+    let mut reader = table.reader(&request, &reader_context(0, 1, 8192)).unwrap();
+    reader
+        .add_splits(table.enumerator(&request, None).unwrap().discover().unwrap().splits)
+        .unwrap();
+    let SourceEvent::Rows { batch, .. } = reader.poll(Duration::ZERO).unwrap() else { panic!() };
+    assert_eq!(batch.len(), 3);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_by_name() {
     let int = [("i", DataType::int())];
     let sequence = ("fields.i.kind", "sequence");
@@ -293,6 +305,13 @@ fn what_makes_no_sense_is_refused_by_name() {
         (&[("i", TypeRoot::Char(5).into())], &[("fields.i.length", "3")], "fixed length"),
         (&[("i", TypeRoot::Varchar(5).into())], &[("fields.i.length", "8")], "'8'"),
         (&[("i", TypeRoot::Variant.into())], &[], "VARIANT"),
+        (
+            &[("i", DataType::array(DataType::string()))],
+            &[("fields.i.length", "2000000000")],
+            "'i' would take",
+        ),
+        (&[("i", DataType::double())], &[("fields.i.max", "NaN")], "'NaN'"),
+        (&[("i", TypeRoot::Float.into())], &[("fields.i.max", "1e39")], "'1e39'"),
         (
             &[("i", DataType::timestamp(3))],
             &[sequence, ("fields.i.start", "1"), ("fields.i.end", "3")],

@@ -20,6 +20,15 @@ pub(super) enum Text {
     Sequence { start: i64, pad: usize },
 }
 
+impl Text {
+    pub(super) fn value_bytes(&self) -> u64 {
+        match self {
+            Self::Random { length, .. } => *length as u64,
+            Self::Sequence { pad, .. } => 20.max(*pad as u64),
+        }
+    }
+}
+
 /// Texts of hexadecimal or decimal digits.
 pub(super) fn texts(
     text: &Text,

@@ -13,6 +13,9 @@ use super::input::Input;
 use super::place::LineFinder;
 use super::split::FileSplit;
 
+/// A batch has fewer rows when they are so large that it would exceed this.
+const BATCH_BYTES: u64 = 32 << 20;
+
 /// Decodes the files that it is given, in their order.
 pub(super) struct FileReader {
     columns: ScanColumns,
@@ -122,7 +125,7 @@ impl SourceReader for FileReader {
 }
 
 impl OpenFile {
-    /// Decodes until `max_rows` rows have gathered or the file ends; false when `timeout` passed
+    /// Decodes until there is enough for a batch or the file ends; false when `timeout` passed
     /// before, which takes a slow file or many records that are skipped.
     fn decode(
         &mut self,
@@ -133,6 +136,9 @@ impl OpenFile {
         let start = Instant::now();
         while decoder.rows() < max_rows && !self.input.exhausted() {
             if !self.input.bytes().is_empty() && self.decode_read(decoder, max_rows)? > 0 {
+                if self.input.offset() - self.reported >= BATCH_BYTES && decoder.rows() > 0 {
+                    return Ok(true);
+                }
                 continue;
             }
             if self.input.ended() {
@@ -142,7 +148,9 @@ impl OpenFile {
                 return Err(ConnectorError::new("the format does not read on")
                     .at(self.lines.borrow_mut().place(self.input.offset())));
             }
-            if start.elapsed() > timeout && !timeout.is_zero() {
+            // The rest of what a pipe gives may be long in coming.
+            let slow = self.split.file.size.is_none() && decoder.rows() > 0;
+            if slow || start.elapsed() > timeout && !timeout.is_zero() {
                 return Ok(false);
             }
             self.input.refill()?;

@@ -11,8 +11,9 @@ use flott_catalog::connector::ConnectorError;
 use super::super::failure::failure;
 use super::committable::PreparedFile;
 
-/// So much gathers before it is written.
+/// So much gathers before it is written, or less when very many files are written at once.
 const BUFFER_BYTES: usize = 128 << 10;
+const SMALL_BUFFER_BYTES: usize = 16 << 10;
 
 /// An open file; when it is dropped before it was [closed](Self::close), it is removed.
 pub(super) struct Part {
@@ -70,7 +71,8 @@ impl Part {
     pub(super) fn write(&mut self, records: &[u8], keep_open: bool) -> Result<(), ConnectorError> {
         self.bytes += records.len() as u64;
         self.written = Instant::now();
-        if self.buffer.len() + records.len() < BUFFER_BYTES {
+        let most = if keep_open { BUFFER_BYTES } else { SMALL_BUFFER_BYTES };
+        if self.buffer.len() + records.len() < most {
             self.buffer.extend_from_slice(records);
             return Ok(());
         }
