@@ -109,9 +109,9 @@ impl Expr {
         Self::literal(Value::Boolean(value), DataType::boolean().not_null())
     }
 
-    /// A string constant, of type `CHAR(n)` as SQL has it.
+    /// A string constant, of type `CHAR(n)`; n counts UTF-16 units, as Flink's literals do.
     pub fn string(text: &str) -> Self {
-        let length = text.chars().count() as u32;
+        let length = text.encode_utf16().count() as u32;
         Self::literal(Value::string(text), flott_types::TypeRoot::Char(length).not_null())
     }
 

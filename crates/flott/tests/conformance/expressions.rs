@@ -115,7 +115,13 @@ fn compare(expr: &str, answer: &Result<Answer, Error>, wanted: &Json) -> Result<
             answer.rows.len() == 1 && same_value(&answer.rows[0].1, &wanted["value"], ty, tolerance)
         }
     };
-    if same && answer.ty == ty {
+    // Of a folded and an unfolded answer only the roots of the types need agree.
+    let bare = |ty: &str| ty.trim_end_matches(" NOT NULL").to_string();
+    let same_type = match wanted.get("expr") {
+        Some(_) => answer.ty == ty,
+        None => bare(&answer.ty) == bare(ty),
+    };
+    if same && same_type {
         return Ok(());
     }
     Err(format!("wanted {wanted}\nFlott gives {:?} of type {}", answer.rows, answer.ty))

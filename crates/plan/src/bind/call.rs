@@ -182,6 +182,9 @@ fn coalesce(args: Vec<Expr>) -> Result<Expr> {
     if args.is_empty() {
         return Err(PlanError::new("COALESCE needs at least one argument"));
     }
+    if types.iter().all(|ty| ty.root == flott_types::TypeRoot::Null) {
+        return Err(super::expr::illegal_null());
+    }
     let common = coercion::common_type(&types)
         .ok_or_else(|| PlanError::from(SignatureError::NoCommonType { types: types.clone() }))?;
     let nullable = types.iter().all(|ty| ty.nullable);

@@ -7,7 +7,7 @@ use flott_sql::ast::{
 };
 use flott_types::{DataType, Family, TypeRoot, Value};
 
-use super::literal::bind_literal;
+use super::literal::{bind_literal, bind_negative};
 use super::scope::field_access;
 use super::types::{interval_root, resolve_type};
 use super::{Binder, Scope, symbol};
@@ -48,6 +48,12 @@ impl Binder<'_> {
                     .hint("a star stands alone in the SELECT list, or in COUNT(*)"))
             }
             ExprKind::Unary { op, operand } => {
+                if *op == UnaryOp::Minus
+                    && let ExprKind::Literal(ast::Literal::Number { text, .. }) = &operand.kind
+                    && let Some(smallest) = bind_negative(text, expr.span)
+                {
+                    return smallest;
+                }
                 let operand = self.bind_expr(operand, context)?;
                 match op {
                     UnaryOp::Plus => require_family(operand, Family::Numeric, "+"),
@@ -76,6 +82,11 @@ impl Binder<'_> {
             }
             ExprKind::Is { operand, test, negated } => {
                 let operand = self.bind_expr(operand, context)?;
+                if matches!(test, IsTest::True | IsTest::False | IsTest::Unknown)
+                    && operand.data_type().root == TypeRoot::Null
+                {
+                    return Err(illegal_null());
+                }
                 let name = match test {
                     IsTest::Null => "NULL",
                     IsTest::True => "TRUE",
@@ -219,7 +230,7 @@ impl Binder<'_> {
         let bound = self.bind_expr(expr, context)?;
         match bound.data_type().family() {
             Family::Boolean => Ok(bound),
-            Family::Null => Ok(Expr::null(DataType::boolean())),
+            Family::Null => Err(illegal_null().at(expr.span)),
             _ => Err(PlanError::new(format!(
                 "a condition of type {} where a BOOLEAN is needed",
                 bound.data_type().summary()
@@ -276,6 +287,10 @@ pub fn case(branches: Vec<(Expr, Expr)>, otherwise: Expr) -> Result<Expr> {
         .map(|(_, result)| result.data_type())
         .chain([otherwise.data_type()])
         .collect();
+    if types.iter().all(|ty| ty.root == TypeRoot::Null) {
+        return Err(PlanError::new("ELSE clause or at least one THEN clause must be non-NULL")
+            .hint("CAST(NULL AS …) gives a NULL of a type"));
+    }
     let data_type = coercion::common_type(&types)
         .ok_or_else(|| PlanError::from(SignatureError::NoCommonType { types: types.clone() }))?;
     Ok(Expr::Case {
@@ -314,6 +329,11 @@ fn cast(input: Expr, target: DataType, lenient: bool) -> Result<Expr> {
         return Ok(input);
     }
     Ok(Expr::Cast { input: Box::new(input), mode, data_type: target.with_nullable(nullable) })
+}
+
+/// An untyped NULL where its type would matter.
+pub fn illegal_null() -> PlanError {
+    PlanError::new("Illegal use of 'NULL'").hint("CAST(NULL AS …) gives a NULL of a type")
 }
 
 fn negate_if(negated: bool, expr: Expr) -> Result<Expr> {

@@ -34,13 +34,27 @@ pub fn bind_literal(literal: &Literal, span: Span) -> Result<Expr> {
                 TypeRoot::Time(digits.min(3)).not_null(),
             ))
         }
-        Literal::Timestamp(text) | Literal::TimestampLtz(text) => {
-            let (nanos, digits) = parse_timestamp(text)
-                .ok_or_else(|| illegal("TIMESTAMP", text, "yyyy-MM-dd HH:mm:ss", span))?;
-            Ok(Expr::literal(Value::Timestamp(nanos), TypeRoot::Timestamp(digits).not_null()))
+        Literal::Timestamp(text) => timestamp(text, span),
+        // The wall clock of the session's zone, as a cast of the timestamp without zone.
+        Literal::TimestampLtz(text) => {
+            let local = timestamp(text, span)?;
+            let TypeRoot::Timestamp(digits) = local.data_type().root else { return Ok(local) };
+            Ok(local.cast_to(&TypeRoot::TimestampLtz(digits).not_null())?)
         }
         Literal::Interval(interval) => bind_interval(interval, span),
     }
+}
+
+fn timestamp(text: &str, span: Span) -> Result<Expr> {
+    let (nanos, digits) = parse_timestamp(text)
+        .ok_or_else(|| illegal("TIMESTAMP", text, "yyyy-MM-dd HH:mm:ss", span))?;
+    Ok(Expr::literal(Value::Timestamp(nanos), TypeRoot::Timestamp(digits).not_null()))
+}
+
+/// The constant of a number with a minus before it: the smallest BIGINT has no positive twin.
+pub fn bind_negative(text: &str, span: Span) -> Option<Result<Expr>> {
+    (text.trim_start_matches('0') == "9223372036854775808")
+        .then(|| number(&format!("-{text}"), NumberKind::Integer, span))
 }
 
 fn illegal(what: &str, text: &str, form: &str, span: Span) -> PlanError {
@@ -51,7 +65,7 @@ fn number(text: &str, kind: NumberKind, span: Span) -> Result<Expr> {
     let too_long = || {
         PlanError::new(format!("Numeric literal '{text}' out of range"))
             .at(span)
-            .hint("exact numbers have up to 38 digits")
+            .hint("whole numbers fit BIGINT; write a point for a DECIMAL of up to 38 digits: 1.0")
     };
     match kind {
         NumberKind::Approximate => {
@@ -66,7 +80,7 @@ fn number(text: &str, kind: NumberKind, span: Span) -> Result<Expr> {
                 Ok(Expr::literal(Value::Int(value), TypeRoot::Int.not_null()))
             }
             Ok(value) => Ok(Expr::literal(Value::Int(value), TypeRoot::BigInt.not_null())),
-            Err(_) => decimal(text, "", too_long),
+            Err(_) => Err(too_long()),
         },
         NumberKind::Decimal => {
             let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use flott_functions::{Expr, SignatureError, coercion};
 use flott_sql::ast::{self, QueryBodyKind, SetOp};
-use flott_types::{DataType, Field, Schema, Value};
+use flott_types::{DataType, Field, Schema, TypeRoot, Value};
 
 use super::{Binder, Bound, Cte, Scope};
 use crate::logical::{LogicalOp, LogicalPlan, PlanRef, Sort, SortKey};
@@ -120,7 +120,13 @@ impl Binder<'_> {
                     PlanError::new("Unequal number of entries in the rows of VALUES").at(row.span)
                 );
             }
-            let values = row.values.iter().map(|value| self.bind_scalar(value, &scope));
+            let values = row.values.iter().map(|value| {
+                let bound = self.bind_scalar(value, &scope)?;
+                match bound.data_type().root {
+                    TypeRoot::Null => Err(super::expr::illegal_null().at(value.span)),
+                    _ => Ok(bound),
+                }
+            });
             bound.push(values.collect::<Result<_>>()?);
         }
         let mut fields = Vec::with_capacity(width);

@@ -6,6 +6,7 @@ use flott_functions::Expr;
 use flott_sql::ast::{self, ConstraintKind};
 use flott_types::{DataType, Field, Schema, TypeRoot};
 
+use super::canonical::expr_text;
 use crate::bind::{Binder, Scope, resolve_type};
 use crate::{PlanError, Result};
 
@@ -184,7 +185,7 @@ impl Binder<'_> {
 
 /// An expression with its canonical text.
 fn definition(expr: &ast::Expr) -> Definition {
-    Definition { expr: expr.clone(), text: expr.to_string(), is_proctime: false }
+    Definition { expr: expr.clone(), text: expr_text(expr), is_proctime: false }
 }
 
 /// The watermark's column and expression have at most millisecond precision.

@@ -119,7 +119,10 @@ impl Expander<'_, '_> {
         exprs.extend(&mut select.where_clause);
         exprs.extend(&mut select.having);
         exprs.extend(&mut select.qualify);
-        exprs.into_iter().try_for_each(|expr| self.expr(expr, &scope))?;
+        for expr in exprs {
+            self.expr(expr, &scope)?;
+            super::canonical::mark(expr);
+        }
         if let Some(group_by) = &mut select.group_by {
             for element in &mut group_by.elements {
                 self.grouping(element, &scope)?;
@@ -262,7 +265,7 @@ fn qualify(name: &mut Vec<Ident>, scope: &Scope) {
 }
 
 /// The expressions and queries directly inside an expression.
-fn parts<'e>(
+pub(super) fn parts<'e>(
     kind: &'e mut ExprKind,
     exprs: &mut Vec<&'e mut Expr>,
     queries: &mut Vec<&'e mut Query>,
