@@ -123,6 +123,11 @@ impl RecordBuffer {
         self.bytes.extend_from_slice(self.delimiter);
     }
 
+    /// Whether records are delimited, as in files; messages are not.
+    pub fn is_delimited(&self) -> bool {
+        !self.delimiter.is_empty()
+    }
+
     /// Forgets all records, keeping the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();

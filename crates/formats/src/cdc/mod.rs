@@ -1,0 +1,15 @@
+//! Change-log formats: JSON messages that say what happened to rows.
+
+mod canal;
+mod debezium;
+mod decode;
+mod encode;
+mod envelope;
+mod maxwell;
+mod metadata;
+mod ogg;
+
+pub(crate) use canal::CANAL;
+pub(crate) use debezium::DEBEZIUM;
+pub(crate) use maxwell::MAXWELL;
+pub(crate) use ogg::OGG;

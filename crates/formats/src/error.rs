@@ -1,0 +1,132 @@
+//! What can be wrong with records, types and options.
+
+use flott_catalog::connector::ConnectorError;
+
+/// The longest part of a value that a message shows.
+const SHOWN: usize = 60;
+
+/// Why a record cannot be decoded, a row not be encoded, or a table not use a format.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FormatError {
+    #[error("cannot read '{value}' as {data_type} for column '{column}'")]
+    Value { value: String, data_type: String, column: String },
+    #[error("broken JSON at byte {at}: {what}")]
+    Json { what: &'static str, at: usize },
+    #[error("JSON value is {found}, not {wanted}")]
+    Shape { found: &'static str, wanted: &'static str },
+    #[error("column '{0}' is missing in the JSON object")]
+    Missing(String),
+    #[error("row has {found} values, but {expected} columns are read")]
+    TooFewCells { found: usize, expected: usize },
+    #[error("row has {found} values, but the table has {expected} columns")]
+    MissingCells { found: usize, expected: usize },
+    #[error("row has more values than the table has columns ({0})")]
+    TooManyCells(usize),
+    #[error("text follows the closing quote of a value")]
+    AfterQuote,
+    #[error("closing quote is missing")]
+    OpenQuote,
+    #[error("input ends after an escape character")]
+    OpenEscape,
+    #[error("text is not valid UTF-8")]
+    Utf8,
+    #[error("message is empty")]
+    Empty,
+    #[error("size of data for {data_type} is {found} bytes, not {expected}")]
+    Size { data_type: &'static str, found: usize, expected: usize },
+    #[error("corrupt {format} message: {what}")]
+    Message { format: &'static str, what: String },
+    #[error("the \"before\" field of {op} message is null")]
+    NoBefore { op: &'static str, database: &'static str },
+    #[error("map of column '{0}' has a NULL key, which JSON cannot express")]
+    NullKey(String),
+    #[error("format '{format}' does not support type {data_type} of column '{column}'")]
+    Type { format: &'static str, data_type: String, column: String },
+    #[error("format 'csv' only supports simple types inside of column '{column}', not {data_type}")]
+    Nested { data_type: String, column: String },
+    #[error("JSON only supports text as key of a map, but column '{column}' is {data_type}")]
+    MapKey { data_type: String, column: String },
+    #[error("format 'raw' only supports a single physical column, but the table has {0}")]
+    ColumnCount(String),
+    #[error("column is not laid out as {data_type}")]
+    Layout { data_type: String },
+    #[error("unsupported value '{value}' for '{option}'")]
+    Option { option: String, value: String, wanted: String },
+    #[error("'{0}' and '{1}' exclude each other")]
+    Conflict(String, String),
+    #[error("format '{format}' has no metadata column '{key}'")]
+    Metadata { format: &'static str, key: String },
+}
+
+impl FormatError {
+    /// A value that is not one of its column's type.
+    pub(crate) fn value(value: &[u8], data_type: String, column: String) -> Self {
+        Self::Value { value: shown(value), data_type, column }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Value { value, .. } if value.is_empty() => {
+                "empty text is NULL only where the format is told so, as by 'csv.null-literal' = ''"
+                    .into()
+            }
+            Self::Value { .. } => {
+                "correct the record or the column's type; 'ignore-parse-errors' reads such values \
+                 as NULL"
+                    .into()
+            }
+            Self::Json { .. } | Self::Shape { .. } | Self::Message { .. } | Self::Empty => {
+                "correct the record; 'ignore-parse-errors' skips such records".into()
+            }
+            Self::Missing(_) => "add the field, or drop 'fail-on-missing-field'".into(),
+            Self::TooFewCells { .. } => {
+                "check 'csv.field-delimiter'; 'csv.ignore-parse-errors' reads missing values as NULL"
+                    .into()
+            }
+            Self::MissingCells { .. } => "add the values, or drop 'csv.fail-on-missing-columns'".into(),
+            Self::TooManyCells(_) => {
+                "check 'csv.field-delimiter'; 'csv.ignore-trailing-unmappable' drops extra values"
+                    .into()
+            }
+            Self::AfterQuote | Self::OpenQuote => {
+                "double quotes inside of quoted values, or set 'csv.disable-quote-character'".into()
+            }
+            Self::OpenEscape => "check 'csv.escape-character'".into(),
+            Self::Utf8 => "convert the input to UTF-8".into(),
+            Self::Size { .. } => "declare the type that was written".into(),
+            Self::NoBefore { database, .. } => format!(
+                "if you are using {database} Postgres Connector, set the table's REPLICA IDENTITY to \
+                 FULL level"
+            ),
+            Self::NullKey(_) => {
+                "set 'map-null-key.mode' to DROP or LITERAL".into()
+            }
+            Self::Type { .. } | Self::Nested { .. } | Self::MapKey { .. } => {
+                "use another type or another format".into()
+            }
+            Self::ColumnCount(_) => "declare one column, or use another format".into(),
+            Self::Option { wanted, .. } => format!("use {wanted}"),
+            Self::Conflict(..) => "set only one of them".into(),
+            Self::Metadata { .. } | Self::Layout { .. } => return None,
+        })
+    }
+}
+
+impl From<FormatError> for ConnectorError {
+    fn from(error: FormatError) -> Self {
+        let connector = Self::new(error.to_string());
+        match error.hint() {
+            Some(hint) => connector.hint(hint),
+            None => connector,
+        }
+    }
+}
+
+/// As much of a value as a message should show.
+pub(crate) fn shown(value: &[u8]) -> String {
+    let text = String::from_utf8_lossy(value);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
