@@ -52,7 +52,7 @@ impl TableEnvironment {
     /// A session with all connectors and formats, whose relative paths start at the current
     /// directory.
     pub fn new() -> Self {
-        let registry = Registry::new(flott_connectors::all(), Vec::new());
+        let registry = Registry::new(flott_connectors::all(), flott_formats::all());
         Self::with_registry(Arc::new(registry), PathBuf::from("."))
     }
 
