@@ -23,21 +23,24 @@ pub fn value_in(expr: Expr, settings: &SessionSettings) -> Result<String, String
     Ok(value.as_str().map_or("NULL".into(), str::to_string))
 }
 
-/// The same expression over one row whose columns hold its literals: nothing is constant.
+/// The same expression over columns that hold its literals in their first and last row and NULL in
+/// between: nothing is constant.
 pub fn value_of_columns(expr: Expr) -> Result<String, String> {
     let mut columns = Vec::new();
     let expr = cast(expr, &DataType::string()).transform(&mut |node| match node {
         Expr::Literal { value, data_type } => {
-            columns.push(Value::to_array(&[value], &data_type).expect("a literal of its type"));
+            let rows = [value.clone(), Value::Null, value];
+            columns.push(Value::to_array(&rows, &data_type).expect("a literal of its type"));
             Expr::column(columns.len() - 1, data_type)
         }
         other => other,
     });
     let evaluator =
         Evaluator::new(&expr, &SessionSettings::default()).map_err(|e| e.to_string())?;
-    let array = evaluator.evaluate(&columns, &EvalContext::new(1, 0)).map_err(|e| e.to_string())?;
-    let value = Value::from_array(&array, 0, &DataType::string());
-    Ok(value.as_str().map_or("NULL".into(), str::to_string))
+    let array = evaluator.evaluate(&columns, &EvalContext::new(3, 0)).map_err(|e| e.to_string())?;
+    let value = |row| Value::from_array(&array, row, &DataType::string());
+    assert_eq!(value(0), value(2), "{expr}");
+    Ok(value(0).as_str().map_or("NULL".into(), str::to_string))
 }
 
 /// `CAST(expr AS to)`.

@@ -40,20 +40,12 @@ pub(super) fn add(args: &CallArgs, returns: &TypeRoot, subtract: bool) -> Compil
     }
     fn sum<T: ArrowPrimitiveType>(subtract: bool) -> Compiled
     where
-        T::Native: ArrowNativeTypeOp,
+        T::Native: Arithmetic,
     {
         Ok(if subtract {
-            total_kernel(|args, context| {
-                Ok(typed(binary::<T, T, T>(&args[0], &args[1], context.rows, |a, b| {
-                    a.sub_wrapping(b)
-                })))
-            })
+            operator::<T>(Arithmetic::minus)
         } else {
-            total_kernel(|args, context| {
-                Ok(typed(binary::<T, T, T>(&args[0], &args[1], context.rows, |a, b| {
-                    a.add_wrapping(b)
-                })))
-            })
+            operator::<T>(Arithmetic::plus)
         })
     }
     with_primitive!(returns, sum(subtract))
@@ -67,11 +59,9 @@ pub(super) fn multiply(args: &CallArgs, returns: &TypeRoot) -> Compiled {
     }
     fn product<T: ArrowPrimitiveType>() -> Compiled
     where
-        T::Native: ArrowNativeTypeOp,
+        T::Native: Arithmetic,
     {
-        Ok(total_kernel(|args, context| {
-            Ok(typed(binary::<T, T, T>(&args[0], &args[1], context.rows, |a, b| a.mul_wrapping(b))))
-        }))
+        Ok(operator::<T>(Arithmetic::times))
     }
     with_primitive!(returns, product())
 }
@@ -86,22 +76,8 @@ pub(super) fn divide(args: &CallArgs, returns: &TypeRoot) -> Compiled {
                 _ => Ok(decimal::divide((a, left), (b, right), to)),
             }))
         }
-        TypeRoot::Float => Ok(total_kernel(|args, context| {
-            Ok(typed(binary::<Float32Type, Float32Type, Float32Type>(
-                &args[0],
-                &args[1],
-                context.rows,
-                |a, b| a / b,
-            )))
-        })),
-        TypeRoot::Double => Ok(total_kernel(|args, context| {
-            Ok(typed(binary::<Float64Type, Float64Type, Float64Type>(
-                &args[0],
-                &args[1],
-                context.rows,
-                |a, b| a / b,
-            )))
-        })),
+        TypeRoot::Float => Ok(operator::<Float32Type>(|a, b| canonical_f32(a / b))),
+        TypeRoot::Double => Ok(operator::<Float64Type>(|a, b| canonical(a / b))),
         TypeRoot::TinyInt => integers::<Int8Type>(i8::wrapping_div),
         TypeRoot::SmallInt => integers::<Int16Type>(i16::wrapping_div),
         TypeRoot::Int => integers::<Int32Type>(i32::wrapping_div),
@@ -156,14 +132,84 @@ pub(super) fn negate(root: &TypeRoot) -> Compiled {
     }
     fn negative<T: ArrowPrimitiveType>() -> Compiled
     where
-        T::Native: ArrowNativeTypeOp,
+        T::Native: Arithmetic,
     {
         Ok(total_kernel(|args, context| {
-            let values = unary::<T>(&args[0], ArrowNativeTypeOp::neg_wrapping);
+            let values = unary::<T>(&args[0], Arithmetic::negated);
             spread(&args[0], Arc::new(values), context.rows)
         }))
     }
     with_primitive!(root, negative())
+}
+
+/// Java's operators: integers wrap.
+trait Arithmetic: Copy {
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn negated(self) -> Self;
+}
+
+macro_rules! integer_arithmetic {
+    ($($native:ty),*) => {$(
+        impl Arithmetic for $native {
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            fn negated(self) -> Self {
+                self.wrapping_neg()
+            }
+        }
+    )*};
+}
+
+integer_arithmetic!(i8, i16, i32, i64);
+
+macro_rules! float_arithmetic {
+    ($native:ty, $canonical:path) => {
+        impl Arithmetic for $native {
+            fn plus(self, other: Self) -> Self {
+                $canonical(self + other)
+            }
+            fn minus(self, other: Self) -> Self {
+                $canonical(self - other)
+            }
+            fn times(self, other: Self) -> Self {
+                $canonical(self * other)
+            }
+            fn negated(self) -> Self {
+                $canonical(-self)
+            }
+        }
+    };
+}
+
+float_arithmetic!(f32, canonical_f32);
+float_arithmetic!(f64, canonical);
+
+/// The number with all NaNs made one, as Java sees them: the sign and payload that a processor
+/// gives to a NaN must not be told apart when values are grouped or ordered.
+pub(super) fn canonical(number: f64) -> f64 {
+    if number.is_nan() { f64::NAN } else { number }
+}
+
+fn canonical_f32(number: f32) -> f32 {
+    if number.is_nan() { f32::NAN } else { number }
+}
+
+/// `op` on two columns of one type.
+fn operator<T: ArrowPrimitiveType>(
+    op: impl Fn(T::Native, T::Native) -> T::Native + Copy + Send + Sync + 'static,
+) -> Box<dyn Kernel> {
+    total_kernel(move |args, context| {
+        Ok(typed(binary::<T, T, T>(&args[0], &args[1], context.rows, op)))
+    })
 }
 
 /// `op` on every value of a column, constant or not.

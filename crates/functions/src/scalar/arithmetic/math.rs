@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::Float64Type;
 use flott_types::{DataType, Family};
 
-use super::kernels::{spread, unary};
+use super::kernels::{canonical, spread, unary};
 use crate::loops::binary;
 use crate::{
     CallArgs, Example, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
@@ -242,13 +242,15 @@ fn one(
     op: impl Fn(f64) -> f64 + Copy + Send + Sync + 'static,
 ) -> Result<Box<dyn Kernel>, SignatureError> {
     Ok(total_kernel(move |args, context| {
-        spread(&args[0], Arc::new(unary::<Float64Type>(&args[0], op)), context.rows)
+        let values = unary::<Float64Type>(&args[0], |x| canonical(op(x)));
+        spread(&args[0], Arc::new(values), context.rows)
     }))
 }
 
 fn two(op: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static) -> Box<dyn Kernel> {
     total_kernel(move |args, context| {
         type D = Float64Type;
+        let op = |a, b| canonical(op(a, b));
         Ok(Arc::new(binary::<D, D, D>(&args[0], &args[1], context.rows, op)))
     })
 }

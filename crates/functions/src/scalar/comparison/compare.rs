@@ -200,10 +200,17 @@ impl Comparer {
         right: &Column,
         rows: usize,
     ) -> Result<BooleanBuffer, EvalError> {
-        let scalar = |column: &Column| column.is_constant().then(|| Scalar::new(column.array().clone()));
-        let scalars = (scalar(left), scalar(right));
-        let a = scalars.0.as_ref().map_or(left.array() as &dyn Datum, |scalar| scalar);
-        let b = scalars.1.as_ref().map_or(right.array() as &dyn Datum, |scalar| scalar);
+        let scalar =
+            |column: &Column| column.is_constant().then(|| Scalar::new(column.array().clone()));
+        let (left_scalar, right_scalar) = (scalar(left), scalar(right));
+        let a: &dyn Datum = match &left_scalar {
+            Some(scalar) => scalar,
+            None => left.array(),
+        };
+        let b: &dyn Datum = match &right_scalar {
+            Some(scalar) => scalar,
+            None => right.array(),
+        };
         let result = match self.comparison {
             Comparison::Equal => cmp::eq(a, b),
             Comparison::NotEqual => cmp::neq(a, b),
