@@ -3,11 +3,46 @@
 //! An accumulator works on a whole batch at a time and is still exact row by row: for each row in turn
 //! it notes the value of the row's group before and after, so that the changelog that an operator
 //! makes of it is the one that feeding single rows would give.
+//!
+//! FILTER and DISTINCT are the operator's: it turns them into [signs](AggregateInput::signs).
+
+mod approx;
+mod array_agg;
+mod avg;
+mod bitmap;
+mod cells;
+mod collect;
+mod count;
+mod extremes;
+mod first_last;
+mod json;
+mod json_text;
+mod keep;
+mod keep_values;
+mod layout;
+mod listagg;
+mod lists;
+mod ordered;
+mod percentile;
+mod rows;
+mod sequences;
+mod single_value;
+mod sum;
+mod typing;
+mod values;
+mod variance;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::any::Any;
 
 use arrow::array::ArrayRef;
 use flott_types::DataType;
 
-use crate::{CallArgs, Column, EvalError, FunctionDoc, Resolved, SignatureError};
+use crate::{CallArgs, EvalError, FunctionDoc, Resolved, SignatureError};
 
 /// An aggregate function; one entry in the table of its family.
 pub struct AggregateFunction {
@@ -39,7 +74,22 @@ pub struct AggregateSpec {
 }
 
 /// The tables of all families.
-pub const FAMILIES: &[&[AggregateFunction]] = &[];
+pub const FAMILIES: &[&[AggregateFunction]] = &[
+    approx::FUNCTIONS,
+    array_agg::FUNCTIONS,
+    avg::FUNCTIONS,
+    bitmap::FUNCTIONS,
+    collect::FUNCTIONS,
+    count::FUNCTIONS,
+    extremes::FUNCTIONS,
+    first_last::FUNCTIONS,
+    json::FUNCTIONS,
+    listagg::FUNCTIONS,
+    percentile::FUNCTIONS,
+    single_value::FUNCTIONS,
+    sum::FUNCTIONS,
+    variance::FUNCTIONS,
+];
 
 /// Rows for an accumulator.
 #[derive(Clone, Copy)]
@@ -48,28 +98,18 @@ pub struct AggregateInput<'a> {
     pub groups: &'a [u32],
     /// For each row +1 to add it, −1 to take it back, 0 to pass it over; `None`: all are added.
     pub signs: Option<&'a [i8]>,
-    /// The arguments of the call.
-    pub args: &'a [Column],
-}
-
-impl AggregateInput<'_> {
-    /// The sign of a row.
-    #[inline]
-    pub fn sign(&self, row: usize) -> i8 {
-        self.signs.map_or(1, |signs| signs[row])
-    }
-}
-
-/// What a row-exact update of a batch gives for one aggregate: the value of each row's group before
-/// and after the row.
-pub struct Changes {
-    /// The values before; for a group's first row, the value of no rows.
-    pub before: ArrayRef,
-    /// The values after.
-    pub after: ArrayRef,
+    /// The arguments of the call, a value a row each.
+    pub args: &'a [ArrayRef],
 }
 
 /// The state of one aggregate for many groups.
+///
+/// # Laws
+///
+/// - A batch and its rows one by one leave the same state.
+/// - `update_with_changes` leaves the state that `update` leaves.
+/// - `merge_state(g, state(g'))` on fresh groups `g` gives them the values of `g'`, in another process too.
+/// - Unless the call retracts, it is given no sign of −1.
 pub trait Accumulator: Send {
     /// Makes room for groups `0..groups`; new ones start as if they had seen no row.
     fn resize(&mut self, groups: usize);
@@ -77,13 +117,14 @@ pub trait Accumulator: Send {
     /// Takes in rows without looking at results.
     fn update(&mut self, input: &AggregateInput) -> Result<(), EvalError>;
 
-    /// Takes in rows in order and gives, for each, its group's value before and after it. Sets
-    /// the bit of every row for which the two differ (NULL equals NULL, NaN equals NaN).
+    /// Takes in rows in order and gives two values for each, one after the other: that of the row's
+    /// group before the row and that after it. Sets the flag of every row for which the two differ
+    /// (NULL equals NULL, NaN equals NaN).
     fn update_with_changes(
         &mut self,
         input: &AggregateInput,
         changed: &mut [bool],
-    ) -> Result<Changes, EvalError>;
+    ) -> Result<ArrayRef, EvalError>;
 
     /// The values of some groups.
     fn values(&self, groups: &[u32]) -> Result<ArrayRef, EvalError>;
@@ -92,13 +133,16 @@ pub trait Accumulator: Send {
     fn reset(&mut self, groups: &[u32]);
 
     /// Adds the state of `from[i]` in `other`, an accumulator of the same call, to group `into[i]`:
-    /// panes into windows, sessions that merge, local into global aggregates.
+    /// slices into windows, sessions that merge, local into global aggregates. Rows of `other` count
+    /// as later ones where order matters.
     fn merge(
         &mut self,
         into: &[u32],
         other: &dyn Accumulator,
         from: &[u32],
-    ) -> Result<(), EvalError>;
+    ) -> Result<(), EvalError> {
+        self.merge_state(into, &other.state(from)?)
+    }
 
     /// The state of some groups as columns, for checkpoints and local-global exchange. The layout
     /// is the accumulator's own and part of the state format.
@@ -110,9 +154,9 @@ pub trait Accumulator: Send {
     /// Adds states that `state` gave to groups (sets them, where the group is fresh).
     fn merge_state(&mut self, into: &[u32], state: &[ArrayRef]) -> Result<(), EvalError>;
 
-    /// Bytes held.
+    /// Bytes held, in constant time.
     fn memory(&self) -> usize;
 
     /// The value itself, for `merge` to look behind the trait.
-    fn as_any(&self) -> &dyn std::any::Any;
+    fn as_any(&self) -> &dyn Any;
 }
