@@ -303,6 +303,8 @@ enum Step {
     CrashAfterCommit,
     /// The commit is stopped after some of the files.
     CrashWithinCommit(usize),
+    /// The checkpoint fails, and the job resumes from the one before it.
+    Abort,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -313,6 +315,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Crash),
         1 => Just(Step::CrashAfterCommit),
         1 => (0usize..6).prop_map(Step::CrashWithinCommit),
+        1 => Just(Step::Abort),
     ]
 }
 
@@ -361,6 +364,12 @@ proptest! {
                 _ => {}
             }
             let prepared = writer.prepare_commit(false).unwrap();
+            if matches!(step, Step::Abort) {
+                committer().abort(prepared).unwrap();
+                writer = new_writer();
+                uncommitted.clear();
+                continue;
+            }
             committed.append(&mut uncommitted);
             match step {
                 Step::Checkpoint => committer().commit(prepared, false).unwrap(),

@@ -77,3 +77,71 @@ fn merge(directory: &Path, files: &[&PreparedFile]) -> Result<(), ConnectorError
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepare(root: &Path, names: &[&str]) -> Vec<PreparedFile> {
+        names
+            .iter()
+            .map(|name| {
+                fs::write(root.join(format!(".{name}")), format!("{name}\n")).unwrap();
+                PreparedFile {
+                    directory: String::new(),
+                    hidden: format!(".{name}"),
+                    name: name.to_string(),
+                    bytes: 3,
+                    round: 0,
+                    overwrite: false,
+                }
+            })
+            .collect()
+    }
+
+    fn content(root: &Path) -> Vec<(String, String)> {
+        let mut files: Vec<_> = fs::read_dir(root)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| {
+                let name = path.file_name().unwrap().to_str().unwrap().to_string();
+                (name, fs::read_to_string(path).unwrap())
+            })
+            .collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn a_commit_stopped_anywhere_is_completed_by_the_next() {
+        let merged = [
+            ("compacted-p1".to_string(), "p1\np2\n".to_string()),
+            ("compacted-p3".to_string(), "p3\n".to_string()),
+        ];
+        // What there is of the first merge when the process dies.
+        for (half_written, visible, sources_left) in [
+            (false, false, 2),
+            (true, false, 2),
+            (false, true, 2),
+            (false, true, 1),
+            (false, true, 0),
+        ] {
+            let root = tempfile::tempdir().unwrap();
+            let root = root.path();
+            let files = prepare(root, &["p3", "p1", "p2"]);
+            if half_written {
+                fs::write(root.join(".compacted-p1.inprogress"), "p").unwrap();
+            }
+            if visible {
+                fs::write(root.join("compacted-p1"), "p1\np2\n").unwrap();
+            }
+            for source in &[".p1", ".p2"][sources_left..] {
+                fs::remove_file(root.join(source)).unwrap();
+            }
+            for _ in 0..2 {
+                compact(root, &files, 7).unwrap();
+                assert_eq!(content(root), merged);
+            }
+        }
+    }
+}
