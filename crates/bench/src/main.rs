@@ -1,0 +1,154 @@
+//! Nexmark queries over files: how many rows they take a second, and a second of processor time.
+//!
+//! ```sh
+//! cargo run --release -p flott-bench -- generate --events 1000000 --out target/nexmark
+//! cargo run --release -p flott-bench -- run --data target/nexmark --format json q0 q1 agg
+//! ```
+
+mod generate;
+mod process;
+mod queries;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Parser, Subcommand};
+use flott::{Outcome, TableEnvironment, split_script};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Nexmark over Flott.
+#[derive(Debug, Parser)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Write events as CSV and JSON files.
+    Generate {
+        /// How many events: 2 % persons, 6 % auctions, 92 % bids.
+        #[arg(long, default_value_t = 1_000_000)]
+        events: u64,
+        /// The folder to write to: `<out>/<format>/p<stripes>/<table>/`.
+        #[arg(long)]
+        out: PathBuf,
+        /// Over how many files each table is striped.
+        #[arg(long, default_value_t = 1)]
+        stripes: u64,
+    },
+    /// Run queries into blackhole.
+    Run {
+        /// The folder of the tables: `<data>/person`, `<data>/auction`, `<data>/bid`.
+        #[arg(long)]
+        data: PathBuf,
+        /// `json` or `csv`.
+        #[arg(long, default_value = "json")]
+        format: String,
+        /// Parallel tasks an operator.
+        #[arg(long, default_value_t = 1)]
+        parallelism: usize,
+        /// How often each query runs; the fastest run counts.
+        #[arg(long, default_value_t = 3)]
+        repeat: usize,
+        /// The queries, by name; all of them when none is given.
+        queries: Vec<String>,
+    },
+}
+
+/// What can go wrong here.
+#[derive(Debug, thiserror::Error)]
+enum BenchError {
+    /// A statement failed.
+    #[error("{0}")]
+    Statement(#[from] flott::Error),
+    /// A file could not be written.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// There is no such query.
+    #[error("no query '{0}'; there are {1}")]
+    NoQuery(String, String),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Generate { events, out, stripes } => generate::files(events, &out, stripes),
+        Command::Run { data, format, parallelism, repeat, queries } => {
+            run(&data, &format, parallelism, repeat, &queries)
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(
+    data: &std::path::Path,
+    format: &str,
+    parallelism: usize,
+    repeat: usize,
+    names: &[String],
+) -> Result<(), BenchError> {
+    println!("query  parallelism      rows   wall s    cpu s   M rows/s   M rows/cpu s   peak MB");
+    for (name, text) in queries::named(names)? {
+        let mut best: Option<Measured> = None;
+        for _ in 0..repeat.max(1) {
+            let measured = measure(data, format, parallelism, text)?;
+            if best.as_ref().is_none_or(|best| measured.cpu < best.cpu) {
+                best = Some(measured);
+            }
+        }
+        if let Some(best) = best {
+            let millions = best.rows as f64 / 1e6;
+            println!(
+                "{name:<6} {parallelism:>11} {:>9} {:>8.3} {:>8.3} {:>10.3} {:>14.3} {:>9}",
+                best.rows,
+                best.wall,
+                best.cpu,
+                millions / best.wall,
+                millions / best.cpu,
+                process::peak_memory() / (1 << 20),
+            );
+        }
+    }
+    Ok(())
+}
+
+struct Measured {
+    rows: u64,
+    wall: f64,
+    cpu: f64,
+}
+
+/// Runs a query's script in a fresh session; rows are those that its sources gave.
+fn measure(
+    data: &std::path::Path,
+    format: &str,
+    parallelism: usize,
+    text: &str,
+) -> Result<Measured, BenchError> {
+    let mut session = TableEnvironment::new();
+    session.config_mut().set("parallelism.default", &parallelism.to_string());
+    let script = queries::tables(data, format) + text;
+    let (wall, cpu) = (Instant::now(), process::cpu_seconds());
+    let mut rows = 0;
+    for statement in split_script(&script) {
+        if let Outcome::Job(job) = session.execute(statement.text)? {
+            job.wait().map_err(flott::Error::from)?;
+            let sources = job.metrics().operators.into_iter().filter(|op| op.bytes > 0);
+            rows += sources.map(|operator| operator.total().rows_out).sum::<u64>();
+        }
+    }
+    Ok(Measured {
+        rows,
+        wall: wall.elapsed().as_secs_f64(),
+        cpu: process::cpu_seconds() - cpu,
+    })
+}
