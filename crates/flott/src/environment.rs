@@ -1,15 +1,21 @@
 //! A session: statements in, results out.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use flott_catalog::CatalogManager;
-use flott_catalog::connector::{BadRecordHandler, FailOnBadRecord, Registry};
+use flott_catalog::connector::{BadRecordHandler, FailOnBadRecord, Registry, WriterContext};
+use flott_catalog::{CatalogManager, CatalogReader, ObjectPath, TableLike};
+use flott_connectors::bad_records::{DeadLetters, SkipBadRecords};
 use flott_functions::SessionSettings;
 use flott_plan::logical::{OnBadRecord, Scan};
 use flott_plan::physical::PhysicalPlan;
 use flott_plan::{PlanError, PlannerConfig};
-use flott_runtime::{JobConfig, JobGraph, JobHandle, ResultSender, Surroundings, translate};
+use flott_runtime::{
+    EndHook, JobConfig, JobGraph, JobHandle, ResultSender, RuntimeError, Surroundings, translate,
+};
 use flott_sql::ast::{ExplainDetail, Insert, Query, Statement, StatementKind};
 use flott_sql::parse_statement;
 use flott_types::{DataType, Field, Schema, Value};
@@ -191,10 +197,17 @@ impl TableEnvironment {
     ) -> Result<JobHandle, Error> {
         let options = self.config.runtime()?;
         let plan = Arc::new(plan);
-        let around =
-            Surroundings { settings, config, results, bad_records: &|scan| self.bad_records(scan) };
+        let on_end = RefCell::new(Vec::new());
+        let around = Surroundings {
+            settings,
+            config,
+            results,
+            bad_records: &|scan| self.bad_records(scan, &mut on_end.borrow_mut()),
+        };
         let graph: JobGraph = translate(&plan, around)?;
         let job = JobConfig {
+            job_id: job_id().into(),
+            on_end: on_end.into_inner(),
             zone: settings.zone.clone(),
             max_parallelism: config.max_parallelism,
             chaining: options.chaining,
@@ -205,15 +218,40 @@ impl TableEnvironment {
         Ok(flott_runtime::start(graph, job, None)?)
     }
 
-    /// What takes the bad records of a scan.
+    /// What takes the bad records of a scan; dead letters are closed when the job ends.
     fn bad_records(
         &self,
         scan: &Scan,
-    ) -> Result<Arc<dyn BadRecordHandler>, flott_runtime::RuntimeError> {
-        match &scan.on_error {
-            OnBadRecord::Fail => Ok(Arc::new(FailOnBadRecord)),
-            OnBadRecord::Skip | OnBadRecord::DeadLetter(_) => Ok(Arc::new(FailOnBadRecord)),
-        }
+        on_end: &mut Vec<EndHook>,
+    ) -> Result<Arc<dyn BadRecordHandler>, RuntimeError> {
+        let path = match &scan.on_error {
+            OnBadRecord::Fail => return Ok(Arc::new(FailOnBadRecord)),
+            OnBadRecord::Skip => return Ok(Arc::new(SkipBadRecords::new(scan.path.to_string()))),
+            OnBadRecord::DeadLetter(path) => path,
+        };
+        let letters = Arc::new(self.dead_letters(path).map_err(RuntimeError::operator)?);
+        let closing = letters.clone();
+        on_end.push(Arc::new(move || Ok(closing.close()?)));
+        Ok(letters)
+    }
+
+    fn dead_letters(&self, path: &ObjectPath) -> Result<DeadLetters, Error> {
+        let Some(TableLike::Table(table)) = self.catalogs.find(path) else {
+            return Err(PlanError::new(format!("the dead-letter table '{path}' does not exist"))
+                .hint("create it with columns raw BYTES, place STRING, error STRING")
+                .into());
+        };
+        let schema = table.physical_schema();
+        let sink = self.with_binder(|binder| binder.table_sink(path, &table))?;
+        let context = WriterContext {
+            job_id: format!("dead-letters-{}", job_id()),
+            task: 0,
+            parallelism: 1,
+            static_partitions: Vec::new(),
+            overwrite: false,
+            state: None,
+        };
+        Ok(DeadLetters::new(&schema, sink.writer(&context)?, sink.committer()?)?)
     }
 
     fn explain(&self, statement: &Statement, _details: &[ExplainDetail]) -> Result<Table, Error> {
@@ -243,6 +281,14 @@ impl TableEnvironment {
             }
         }
     }
+}
+
+/// A name that no other job of this or another process has.
+fn job_id() -> String {
+    static JOBS: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let number = JOBS.fetch_add(1, Ordering::Relaxed);
+    format!("{:x}-{:x}-{number:x}", now.as_micros(), std::process::id())
 }
 
 /// INSERTs, boxed or not.

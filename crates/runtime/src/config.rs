@@ -41,7 +41,13 @@ pub struct JobConfig {
     /// Whether a job may resume from a checkpoint that holds state of operators it does not have
     /// (`execution.state-recovery.ignore-unclaimed-state`).
     pub drop_unknown_state: bool,
+    /// Called when all tasks have ended, whatever their outcome, before the job's outcome is
+    /// known: closes what belongs to the job and not to a task. An error fails the job.
+    pub on_end: Vec<EndHook>,
 }
+
+/// A call at the end of a job.
+pub type EndHook = Arc<dyn Fn() -> crate::Result<()> + Send + Sync>;
 
 impl Default for JobConfig {
     /// Flink's defaults.
@@ -59,6 +65,7 @@ impl Default for JobConfig {
             checkpoint_interval: None,
             checkpoints: None,
             drop_unknown_state: false,
+            on_end: Vec::new(),
         }
     }
 }

@@ -49,7 +49,7 @@ pub use checkpoint::{
     OperatorStates, SourceState, SourceTaskState,
 };
 pub use clock::{Clock, Sleeper, SystemClock, VirtualClock};
-pub use config::JobConfig;
+pub use config::{EndHook, JobConfig};
 pub use context::{OperatorContext, TaskInfo};
 pub use element::{EndOfInput, MarkedBatch, StreamElement};
 pub use error::{CheckpointProblem, RuntimeError};

@@ -78,7 +78,9 @@ fn coordinate(job: BuiltJob, outcome: &OutcomeCell) {
         }
     }
     coordinator.close();
-    outcome.settle(match (control.error(), control.is_cancelled()) {
+    let ended: Vec<Result<()>> = config.on_end.iter().map(|hook| hook()).collect();
+    let failed = ended.into_iter().find_map(Result::err);
+    outcome.settle(match (control.error().or(failed), control.is_cancelled()) {
         (Some(error), _) => Err(error),
         (None, true) => Err(RuntimeError::Cancelled),
         (None, false) => Ok(how),

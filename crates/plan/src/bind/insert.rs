@@ -127,7 +127,8 @@ impl Binder<'_> {
         Ok(LogicalPlan::spanned(LogicalOp::Sink(sink), vec![input], schema, insert.span))
     }
 
-    fn table_sink(&self, path: &ObjectPath, table: &Table) -> Result<Arc<dyn TableSink>> {
+    /// The sink of a table.
+    pub fn table_sink(&self, path: &ObjectPath, table: &Table) -> Result<Arc<dyn TableSink>> {
         let Some(name) = table.options.raw("connector") else {
             return Err(PlanError::new(format!(
                 "Table options do not contain an option key 'connector' for discovering a \
