@@ -226,6 +226,8 @@ pub struct RegularJoin {
     pub right_unique: Vec<Vec<usize>>,
     /// Rows not touched for so many milliseconds are forgotten; 0: never.
     pub state_ttl: u64,
+    /// Whether only final rows are wanted (batch mode).
+    pub batch: bool,
 }
 
 /// Sorting a bounded input.

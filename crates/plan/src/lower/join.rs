@@ -31,6 +31,7 @@ impl Lowering<'_> {
             left_unique: self.plan.node(left).unique_keys.clone(),
             right_unique: self.plan.node(right).unique_keys.clone(),
             state_ttl: self.config.state_ttl,
+            batch: self.config.batch,
         });
         let one_sided = matches!(join.kind, JoinKind::Semi | JoinKind::Anti);
         let mut fields = self.padded(left, join.kind.keeps_right());

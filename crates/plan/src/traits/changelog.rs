@@ -28,6 +28,7 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
             }
         }
         PhysicalOp::WindowAggregate(_) | PhysicalOp::Sort(_) => ChangelogMode::INSERT_ONLY,
+        PhysicalOp::Join(join) if join.batch => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Join(join) => match join.kind {
             JoinKind::Inner => {
                 inputs.iter().fold(ChangelogMode::INSERT_ONLY, |all, mode| all.union(*mode))

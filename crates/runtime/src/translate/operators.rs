@@ -12,7 +12,8 @@ use super::Surroundings;
 use crate::graph::OperatorFactory;
 use crate::operator::Operator;
 use crate::operators::{
-    CalcOperator, DropUpdateBefore, ExpandOperator, LimitOperator, SortOperator, UnionOperator,
+    CalcOperator, DropUpdateBefore, ExpandOperator, JoinOperator, LimitOperator, SortOperator,
+    UnionOperator,
 };
 use crate::{Result, RuntimeError};
 
@@ -48,11 +49,14 @@ fn operator(
             let schema = node.schema.to_arrow();
             Box::new(SortOperator::new(keys.collect(), sort.offset, sort.fetch, schema))
         }
+        PhysicalOp::Join(join) => {
+            let schema = node.schema.to_arrow();
+            Box::new(JoinOperator::new(join, input(0), input(1), schema, settings)?)
+        }
         PhysicalOp::DropUpdateBefore => Box::new(DropUpdateBefore),
         PhysicalOp::GroupAggregate(_)
         | PhysicalOp::WindowAggregate(_)
         | PhysicalOp::WindowAssign(_)
-        | PhysicalOp::Join(_)
         | PhysicalOp::ChangelogNormalize { .. } => {
             return Err(RuntimeError::internal("translate", "an operator that is not there"));
         }

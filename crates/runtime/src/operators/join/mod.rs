@@ -1,0 +1,438 @@
+//! The regular join: both inputs are kept, and every change of either is joined with what the other
+//! one holds.
+//!
+//! Kinds and order are those of Flink's `StreamingJoinOperator` and `StreamingSemiAntiJoinOperator`. In
+//! batch mode the right input is read first, so that no row is given that must be taken back.
+
+mod output;
+mod side;
+#[cfg(test)]
+mod tests;
+
+use arrow::array::{ArrayRef, BooleanArray, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::SchemaRef;
+use flott_functions::{EvalContext, Evaluator, SessionSettings};
+use flott_plan::logical::JoinKind;
+use flott_plan::physical::RegularJoin;
+use flott_state::{StateReader, StateWriter, Ttl};
+use flott_types::{ChangelogBatch, RowKind, Schema};
+
+use crate::context::OperatorContext;
+use crate::operator::Operator;
+use crate::{Result, RuntimeError};
+use output::Output;
+use side::{Encoded, Side};
+
+const LEFT: usize = 0;
+
+/// Joins two changelogs.
+pub struct JoinOperator {
+    kind: JoinKind,
+    batch_mode: bool,
+    sides: [Side; 2],
+    residual: Option<Evaluator>,
+    schema: SchemaRef,
+    output: Output,
+    /// Batch mode: left batches that wait for the end of the right input.
+    waiting: Vec<ChangelogBatch>,
+    ended: [bool; 2],
+    state_bytes: usize,
+}
+
+/// Pairs of rows that match, grouped by the input's row, in order.
+struct Matches {
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Matches {
+    /// The kept rows that match a row of the input; rows are asked for in order.
+    fn of(&self, row: u32, from: &mut usize) -> &[(u32, u32)] {
+        let start = *from;
+        while self.pairs.get(*from).is_some_and(|(input, _)| *input == row) {
+            *from += 1;
+        }
+        &self.pairs[start..*from]
+    }
+}
+
+impl JoinOperator {
+    /// A join of inputs with these schemas that gives columns of `schema`.
+    pub fn new(
+        spec: &RegularJoin,
+        left: &Schema,
+        right: &Schema,
+        schema: SchemaRef,
+        settings: &SessionSettings,
+    ) -> Result<Self> {
+        let ttl = Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX))
+            .filter(|_| !spec.batch);
+        let side =
+            |name, schema, keys: &[usize]| Side::new(name, schema, keys, &spec.null_safe, ttl);
+        Ok(Self {
+            kind: spec.kind,
+            batch_mode: spec.batch,
+            sides: [side("left", left, &spec.left_keys), side("right", right, &spec.right_keys)],
+            residual: spec
+                .residual
+                .as_ref()
+                .map(|residual| Evaluator::new(residual, settings))
+                .transpose()?,
+            schema,
+            output: Output::default(),
+            waiting: Vec::new(),
+            ended: [false; 2],
+            state_bytes: 0,
+        })
+    }
+
+    fn is_one_sided(&self) -> bool {
+        matches!(self.kind, JoinKind::Semi | JoinKind::Anti)
+    }
+
+    /// Whether rows of an input come out padded with NULLs when they match nothing.
+    fn is_outer(&self, input: usize) -> bool {
+        if input == LEFT { self.kind.keeps_left() } else { self.kind.keeps_right() }
+    }
+
+    fn join(
+        &mut self,
+        input: usize,
+        batch: &ChangelogBatch,
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        let now = ctx.now();
+        let columns = batch.rows.columns();
+        let encoded = self.sides[input].encode(columns, batch.len())?;
+        let mut row = 0;
+        while row < batch.len() {
+            // As many rows as give about one batch of candidates.
+            let first = row;
+            let mut pairs = Vec::new();
+            while row < batch.len() && pairs.len() < ChangelogBatch::MAX_ROWS {
+                self.sides[1 - input].probe(row, &encoded, now, &mut pairs);
+                row += 1;
+            }
+            let matches = self.matching(input, columns, pairs, now)?;
+            let mut from = 0;
+            for at in first..row {
+                let matching = matches.of(at as u32, &mut from);
+                self.step(input, batch.kind(at), &encoded, at, matching, now)?;
+                if self.output.len() >= ChangelogBatch::MAX_ROWS {
+                    self.emit(input, columns, ctx)?;
+                }
+            }
+            self.emit(input, columns, ctx)?;
+        }
+        self.sides[input].sweep(now, batch.len());
+        self.account();
+        Ok(())
+    }
+
+    /// Of the candidates those for which the residual condition is TRUE.
+    fn matching(
+        &self,
+        input: usize,
+        columns: &[ArrayRef],
+        pairs: Vec<(u32, u32)>,
+        now: i64,
+    ) -> Result<Matches> {
+        let Some(residual) = &self.residual else { return Ok(Matches { pairs }) };
+        let mut kept = Vec::with_capacity(pairs.len());
+        for chunk in pairs.chunks(ChangelogBatch::MAX_ROWS) {
+            let rows: UInt32Array = chunk.iter().map(|(row, _)| *row).collect();
+            let mine: Vec<ArrayRef> =
+                columns.iter().map(|c| take(c, &rows, None)).collect::<Result<_, _>>()?;
+            let others: Vec<u32> = chunk.iter().map(|(_, kept)| *kept).collect();
+            let others = self.sides[1 - input].columns(&others)?;
+            let both: Vec<ArrayRef> = if input == LEFT {
+                mine.into_iter().chain(others).collect()
+            } else {
+                others.into_iter().chain(mine).collect()
+            };
+            let context = EvalContext::new(chunk.len(), i128::from(now) * 1_000_000);
+            let holds: BooleanArray =
+                residual.evaluate_filter(&both, &context).map_err(RuntimeError::operator)?;
+            kept.extend(chunk.iter().enumerate().filter(|(i, _)| holds.value(*i)).map(|(_, p)| *p));
+        }
+        Ok(Matches { pairs: kept })
+    }
+
+    /// Joins one row with what matches it, and keeps or forgets it.
+    fn step(
+        &mut self,
+        input: usize,
+        kind: RowKind,
+        encoded: &Encoded,
+        row: usize,
+        matching: &[(u32, u32)],
+        now: i64,
+    ) -> Result<()> {
+        match (self.is_one_sided(), kind.adds()) {
+            (true, _) => self.step_one_sided(input, kind, encoded, row, matching, now),
+            (false, true) => self.add(input, kind, encoded, row, matching, now),
+            (false, false) => {
+                self.retract(input, kind, encoded, row, matching, now);
+                Ok(())
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        input: usize,
+        kind: RowKind,
+        encoded: &Encoded,
+        row: usize,
+        matching: &[(u32, u32)],
+        now: i64,
+    ) -> Result<()> {
+        let at = row as u32;
+        let (outer, other_outer) = (self.is_outer(input), self.is_outer(1 - input));
+        if outer && matching.is_empty() {
+            self.output.push(RowKind::Insert, Some(at), None);
+        }
+        if outer && other_outer {
+            self.unpad(1 - input, matching);
+        }
+        for (_, kept) in matching {
+            let mut given = if outer { RowKind::Insert } else { kind };
+            if other_outer && !outer {
+                let matches = self.sides[1 - input].matches(*kept);
+                if matches == 0 {
+                    self.output.push(RowKind::Delete, None, Some(*kept));
+                    given = RowKind::Insert;
+                }
+                self.sides[1 - input].set_matches(*kept, matches + 1);
+            }
+            self.output.push(given, Some(at), Some(*kept));
+        }
+        // A row that can never match is of no use on an inner side.
+        if outer || encoded.can_match(row) {
+            self.sides[input].add(encoded, row, matching.len() as u32, now)?;
+        }
+        Ok(())
+    }
+
+    /// Takes back the padded rows of the other side that match for the first time.
+    fn unpad(&mut self, other: usize, matching: &[(u32, u32)]) {
+        for (_, kept) in matching {
+            let matches = self.sides[other].matches(*kept);
+            if matches == 0 {
+                self.output.push(RowKind::Delete, None, Some(*kept));
+            }
+            self.sides[other].set_matches(*kept, matches + 1);
+        }
+    }
+
+    fn retract(
+        &mut self,
+        input: usize,
+        kind: RowKind,
+        encoded: &Encoded,
+        row: usize,
+        matching: &[(u32, u32)],
+        now: i64,
+    ) {
+        let at = row as u32;
+        let outer = self.is_outer(input);
+        self.sides[input].retract(encoded, row, now);
+        if outer && matching.is_empty() {
+            self.output.push(RowKind::Delete, Some(at), None);
+        }
+        let given = if outer { RowKind::Delete } else { kind };
+        for (_, kept) in matching {
+            self.output.push(given, Some(at), Some(*kept));
+        }
+        if self.is_outer(1 - input) {
+            for (_, kept) in matching {
+                let matches = self.sides[1 - input].matches(*kept);
+                if matches == 1 {
+                    self.output.push(RowKind::Insert, None, Some(*kept));
+                }
+                self.sides[1 - input].set_matches(*kept, matches.saturating_sub(1));
+            }
+        }
+    }
+
+    fn step_one_sided(
+        &mut self,
+        input: usize,
+        kind: RowKind,
+        encoded: &Encoded,
+        row: usize,
+        matching: &[(u32, u32)],
+        now: i64,
+    ) -> Result<()> {
+        let anti = self.kind == JoinKind::Anti;
+        if input == LEFT {
+            if matching.is_empty() == anti {
+                self.output.push(kind, Some(row as u32), None);
+            }
+            if kind.adds() {
+                return self.sides[LEFT].add(encoded, row, matching.len() as u32, now);
+            }
+            self.sides[LEFT].retract(encoded, row, now);
+            return Ok(());
+        }
+        if kind.adds() {
+            if encoded.can_match(row) {
+                self.sides[input].add(encoded, row, 0, now)?;
+            }
+        } else {
+            self.sides[input].retract(encoded, row, now);
+        }
+        for (_, kept) in matching {
+            let matches = self.sides[LEFT].matches(*kept);
+            let after = if kind.adds() { matches + 1 } else { matches.saturating_sub(1) };
+            if (matches == 0) != (after == 0) {
+                let given = match (anti, kind.adds()) {
+                    (false, _) => kind,
+                    (true, true) => RowKind::Delete,
+                    (true, false) => RowKind::Insert,
+                };
+                self.output.push(given, None, Some(*kept));
+            }
+            self.sides[LEFT].set_matches(*kept, after);
+        }
+        Ok(())
+    }
+
+    fn emit(
+        &mut self,
+        input: usize,
+        columns: &[ArrayRef],
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        let one_sided = self.is_one_sided();
+        let other = &self.sides[1 - input];
+        let batch = self.output.finish(columns, other, input == LEFT, one_sided, &self.schema)?;
+        batch.map_or(Ok(()), |batch| ctx.emit(batch))
+    }
+
+    /// Batch mode: rows of the right input are kept, and nothing is given yet.
+    fn keep_right(&mut self, batch: &ChangelogBatch, now: i64) -> Result<()> {
+        let side = &mut self.sides[1];
+        let encoded = side.encode(batch.rows.columns(), batch.len())?;
+        let outer = self.kind.keeps_right();
+        for row in 0..batch.len() {
+            if outer || encoded.can_match(row) {
+                side.add(&encoded, row, 0, now)?;
+            }
+        }
+        self.account();
+        Ok(())
+    }
+
+    /// Batch mode: joins left rows with the whole right input; nothing will change what they give.
+    fn join_left(&mut self, batch: &ChangelogBatch, ctx: &mut OperatorContext) -> Result<()> {
+        let now = ctx.now();
+        let columns = batch.rows.columns();
+        let encoded = self.sides[LEFT].encode(columns, batch.len())?;
+        for row in 0..batch.len() {
+            let mut pairs = Vec::new();
+            self.sides[1].probe(row, &encoded, now, &mut pairs);
+            let matches = self.matching(LEFT, columns, pairs, now)?;
+            let at = row as u32;
+            match self.kind {
+                JoinKind::Semi | JoinKind::Anti => {
+                    if matches.pairs.is_empty() == (self.kind == JoinKind::Anti) {
+                        self.output.push(RowKind::Insert, Some(at), None);
+                    }
+                }
+                _ => {
+                    if matches.pairs.is_empty() && self.kind.keeps_left() {
+                        self.output.push(RowKind::Insert, Some(at), None);
+                    }
+                    for (_, kept) in &matches.pairs {
+                        self.sides[1].set_matches(*kept, 1);
+                        self.output.push(RowKind::Insert, Some(at), Some(*kept));
+                    }
+                }
+            }
+            if self.output.len() >= ChangelogBatch::MAX_ROWS {
+                self.emit(LEFT, columns, ctx)?;
+            }
+        }
+        self.emit(LEFT, columns, ctx)
+    }
+
+    /// Batch mode: right rows that no left row matched.
+    fn give_unmatched_right(&mut self, ctx: &mut OperatorContext) -> Result<()> {
+        let unmatched = self.sides[1].unmatched();
+        let empty = arrow::record_batch::RecordBatch::new_empty(self.schema.clone());
+        let left: Vec<ArrayRef> = empty.columns().to_vec();
+        for chunk in unmatched.chunks(ChangelogBatch::MAX_ROWS) {
+            for kept in chunk {
+                self.output.push(RowKind::Insert, None, Some(*kept));
+            }
+            let width = self.schema.fields().len() - self.sides[1].columns(&[])?.len();
+            self.emit(LEFT, &left[..width], ctx)?;
+        }
+        Ok(())
+    }
+
+    fn account(&mut self) {
+        self.state_bytes = self.sides.iter().map(Side::memory).sum();
+    }
+}
+
+impl Operator for JoinOperator {
+    fn name(&self) -> &str {
+        "Join"
+    }
+
+    fn on_batch(
+        &mut self,
+        input: usize,
+        batch: ChangelogBatch,
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        if !self.batch_mode {
+            return self.join(input, &batch, ctx);
+        }
+        match (input, self.ended[1]) {
+            (LEFT, true) => self.join_left(&batch, ctx),
+            (LEFT, false) => {
+                self.waiting.push(batch);
+                Ok(())
+            }
+            _ => self.keep_right(&batch, ctx.now()),
+        }
+    }
+
+    fn on_end(&mut self, input: usize, ctx: &mut OperatorContext) -> Result<()> {
+        if !self.batch_mode {
+            return Ok(());
+        }
+        self.ended[input] = true;
+        if input != LEFT {
+            for batch in std::mem::take(&mut self.waiting) {
+                self.join_left(&batch, ctx)?;
+            }
+        }
+        if self.ended == [true, true] && self.kind.keeps_right() {
+            self.give_unmatched_right(ctx)?;
+        }
+        Ok(())
+    }
+
+    fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        self.sides.iter().try_for_each(|side| side.snapshot(state))
+    }
+
+    fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
+        let now = ctx.now();
+        self.sides.iter_mut().try_for_each(|side| side.restore(state, now))?;
+        self.account();
+        Ok(())
+    }
+
+    fn state_bytes(&self) -> usize {
+        self.state_bytes
+    }
+
+    fn needs_exact_watermarks(&self) -> bool {
+        false
+    }
+}
