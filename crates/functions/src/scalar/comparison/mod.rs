@@ -17,4 +17,5 @@ pub use range::FUNCTIONS as RANGES;
 
 pub(super) use compare::{Comparer, Comparison};
 pub(crate) use equality::Equality;
+pub(super) use equality::RowsEqual;
 pub(super) use pairing::Pairing;
