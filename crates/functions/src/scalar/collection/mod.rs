@@ -13,6 +13,8 @@ pub mod order;
 mod picks;
 pub mod search;
 pub mod sets;
+#[cfg(test)]
+mod tests;
 
 use flott_types::{DataType, Family, TypeRoot};
 

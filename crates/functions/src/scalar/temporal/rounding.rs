@@ -18,7 +18,6 @@ use crate::{CallArgs, EvalError, Kernel, Resolved, SessionSettings, SignatureErr
 
 /// The type rule of `FLOOR(value TO unit)` and, with `up`, of CEIL.
 pub fn resolve(args: &CallArgs, up: bool) -> Result<Resolved, SignatureError> {
-    let _ = up;
     let [arg] = args.args.as_slice() else {
         return Err(args.no_match(&["<TEMPORAL> TO <UNIT>"]));
     };
@@ -29,9 +28,9 @@ pub fn resolve(args: &CallArgs, up: bool) -> Result<Resolved, SignatureError> {
             | TypeRoot::Time(_)
             | TypeRoot::Timestamp(_)
             | TypeRoot::TimestampLtz(_) => SignatureError::Other(format!(
-                "{} of type {} cannot be rounded to {}\nhint: use a unit from MILLENNIUM to MILLISECOND, for TIME from HOUR",
-                args.name,
+                "a {} cannot be rounded {} to {}\nhint: use a unit from MILLENNIUM to MILLISECOND, for TIME from HOUR",
                 arg.data_type.summary(),
+                if up { "up" } else { "down" },
                 args.symbols.first().map(AsRef::as_ref).unwrap_or_default(),
             )),
             _ => args.no_match(&["<DATE> TO <UNIT>", "<TIME> TO <UNIT>", "<TIMESTAMP> TO <UNIT>"]),
