@@ -25,13 +25,15 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             resolve(args, &[&[Kind::Text; 2]], &[form], |args| strict(args, TypeRoot::Boolean))
         },
         |args, _, _| {
-            let patterns = patterns(args)?;
+            // The empty pattern, which matches everywhere, finds nothing here.
+            let patterns = Patterns::new(args.literal_str(1), |pattern| match pattern {
+                "" => Ok(None),
+                _ => valid_regexp(pattern),
+            })?;
             Ok(kernel(move |args, context| {
-                let results = each_row(args, context, &patterns, |regexp, text, _| match regexp {
-                    Some((regexp, pattern)) if !pattern.is_empty() => {
-                        regexp.is_match(text).map(Some)
-                    }
-                    _ => Ok(Some(false)),
+                let results = each_row(args, context, &patterns, |regexp, text| match regexp {
+                    Some(regexp) => regexp.is_match(text).map(Some),
+                    None => Ok(Some(false)),
                 });
                 Ok(Arc::new(results.collect::<Result<BooleanArray, EvalError>>()?))
             }))
@@ -116,8 +118,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         |args, _, _| {
             let patterns = patterns(args)?;
             Ok(kernel(move |args, context| {
-                let results = each_row(args, context, &patterns, |regexp, text, _| {
-                    let Some((regexp, _)) = regexp else { return Ok(None) };
+                let results = each_row(args, context, &patterns, |regexp, text| {
+                    let Some(regexp) = regexp else { return Ok(None) };
                     let mut count = 0;
                     regexp.find_all(text, 0, |_| count += 1)?;
                     Ok(Some(count))
@@ -141,8 +143,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         |args, _, _| {
             let patterns = patterns(args)?;
             Ok(kernel(move |args, context| {
-                let results = each_row(args, context, &patterns, |regexp, text, _| {
-                    let Some((regexp, _)) = regexp else { return Ok(None) };
+                let results = each_row(args, context, &patterns, |regexp, text| {
+                    let Some(regexp) = regexp else { return Ok(None) };
                     let found = regexp.find(text)?;
                     let units = |text: &str| text.encode_utf16().count() as i32;
                     Ok(Some(found.map_or(0, |found| units(&text[..found.start]) + 1)))
@@ -178,31 +180,32 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 
 const GROUP: &[&[Kind]] = &[&[Kind::Text, Kind::Text], &[Kind::Text, Kind::Text, Kind::Integer]];
 
-/// The expressions of a call's second argument; `None` for what Java does not take.
+/// The expressions of a call's second argument; `None` for those Java does not take.
 fn patterns(args: &CallArgs) -> Result<Patterns<Option<Regexp>>, SignatureError> {
-    Patterns::new(args.literal_str(1), |pattern| match Regexp::new(pattern) {
+    Patterns::new(args.literal_str(1), valid_regexp)
+}
+
+fn valid_regexp(pattern: &str) -> Result<Option<Regexp>, EvalError> {
+    match Regexp::new(pattern) {
         Ok(regexp) => Ok(Some(regexp)),
         Err(PatternError::Invalid(_)) => Ok(None),
         Err(error) => Err(error.of("regular expression")),
-    })
+    }
 }
 
-/// A row's expression and its text.
-type RowRegexp<'a> = Option<(&'a Regexp, &'a str)>;
-
-/// The results of a function of a text and an expression; NULL if one of them is.
+/// The results of a function of a text and an expression, which is `None` if it is invalid; NULL if one
+/// of them is.
 fn each_row<'a, T: 'a>(
     args: &'a [Column],
     context: &EvalContext,
     patterns: &'a Patterns<Option<Regexp>>,
-    mut of_row: impl FnMut(RowRegexp, &str, usize) -> Result<Option<T>, EvalError> + 'a,
+    mut of_row: impl FnMut(Option<&Regexp>, &str) -> Result<Option<T>, EvalError> + 'a,
 ) -> impl Iterator<Item = Result<Option<T>, EvalError>> + 'a {
     let (text, pattern) = (Strings::new(&args[0]), Strings::new(&args[1]));
     let mut lookup = patterns.lookup();
     (0..context.rows).map(move |row| {
         let Some((text, pattern)) = text.get(row).zip(pattern.get(row)) else { return Ok(None) };
-        let regexp = lookup.of(pattern)?.as_ref();
-        of_row(regexp.map(|regexp| (regexp, pattern)), text, row)
+        of_row(lookup.of(pattern)?.as_ref(), text)
     })
 }
 

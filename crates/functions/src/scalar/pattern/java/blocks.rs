@@ -2,26 +2,28 @@
 
 use super::class::CharSet;
 
-/// The characters of a block by its name, in any case and without regard to spaces, hyphens and
-/// underscores; `None` if there is none of the name.
+/// The characters of a block by its name, in any case, with its spaces left out or with underscores
+/// instead of spaces and hyphens; `None` if there is none of the name.
 pub fn block(name: &str) -> Option<CharSet> {
-    let name = plain(name);
-    let name = match name.as_str() {
-        "greek" => "greekandcoptic",
-        "combiningmarksforsymbols" => "combiningdiacriticalmarksforsymbols",
-        "cyrillicsupplementary" => "cyrillicsupplement",
-        other => other,
+    let name = match name.to_ascii_lowercase().as_str() {
+        "greek" => "greek and coptic".into(),
+        "combining marks for symbols" | "combiningmarksforsymbols" => {
+            "combining diacritical marks for symbols".into()
+        }
+        "cyrillic supplementary" | "cyrillicsupplementary" | "cyrillic_supplementary" => {
+            "cyrillic supplement".into()
+        }
+        lower => lower.to_owned(),
     };
-    let (_, first, last) = BLOCKS.iter().find(|(known, ..)| plain(known) == name)?;
+    let (_, first, last) = BLOCKS.iter().find(|(known, ..)| {
+        let known = known.to_ascii_lowercase();
+        name == known || name == known.replace(' ', "") || name == known.replace([' ', '-'], "_")
+    })?;
     // Blocks of surrogates have no characters.
     match (char::from_u32(*first), char::from_u32(*last)) {
         (Some(first), Some(last)) => Some(CharSet::range(first, last)),
         _ => Some(CharSet::empty()),
     }
-}
-
-fn plain(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// Names and code points, ends included.
@@ -207,6 +209,7 @@ mod tests {
         }
         assert!(block("GREEK").is_some_and(|set| set.contains('α')));
         assert!(block("HighSurrogates").is_some_and(|set| set.is_empty()));
+        assert!(block("Latin-1Supplement").is_some() && block("Latin1Supplement").is_none());
         assert!(block("Nowhere").is_none());
     }
 }

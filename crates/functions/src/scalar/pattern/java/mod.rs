@@ -3,7 +3,10 @@
 mod ast;
 mod blocks;
 mod class;
+mod cursor;
 mod parse_class;
+mod parse_escape;
+mod parse_group;
 mod parser;
 mod print;
 mod property;

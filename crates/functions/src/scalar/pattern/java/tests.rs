@@ -200,6 +200,7 @@ fn escapes_are_java_s() {
         (r"\s", "\u{b}", YES),
         (r"^\X$", "e\u{301}", YES),
         (r"\y", "a", None),
+        (r"\N", "a", None),
         (r"\_", "_", YES),
         (r"\é", "é", YES),
         ("\\", "a", None),
