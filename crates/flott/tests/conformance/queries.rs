@@ -131,10 +131,10 @@ fn execute(
             let mode = result.changelog_mode();
             let mut changelog = String::from("I");
             if mode.has_updates() {
-                changelog.push('U');
+                changelog.push_str(",U");
             }
             if mode.contains(flott::RowKind::Delete) {
-                changelog.push('D');
+                changelog.push_str(",D");
             }
             let rows = result.collect()?;
             let rows = rows

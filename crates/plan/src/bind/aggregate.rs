@@ -116,6 +116,15 @@ impl Binder<'_> {
             syntax.filter.map(|filter| self.bind_condition(filter, &mut inner)).transpose()?;
         let call = aggregate_args(function.name, &args, &syntax.symbols);
         let resolved = (function.resolve)(&call, may_be_empty || filter.is_some())?;
+        if syntax.distinct
+            && let Some(arg) = args.iter().find(|arg| arg.data_type().root.row_fields().is_some())
+        {
+            return Err(PlanError::new(format!(
+                "Distinct aggregate function does not support type: {}",
+                arg.data_type().summary()
+            ))
+            .hint("list the fields: COUNT(DISTINCT a, b)"));
+        }
         let args = args
             .into_iter()
             .zip(&resolved.parameters)
@@ -177,6 +186,8 @@ impl Binder<'_> {
                 .collect();
         }
         grouping.sets.iter_mut().for_each(|set| set.sort_unstable());
+        // Calcite's order, in which rows come out: larger sets first.
+        grouping.sets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         if group_by.quantifier == Some(SetQuantifier::Distinct) {
             let mut seen = Vec::new();
             grouping.sets.retain(|set| {

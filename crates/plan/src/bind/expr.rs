@@ -325,7 +325,8 @@ fn cast(input: Expr, target: DataType, lenient: bool) -> Result<Expr> {
     flott_functions::cast::check(&from, &target)?;
     let mode = if lenient { CastMode::Try } else { CastMode::Strict };
     let nullable = from.nullable || lenient;
-    if from.root == target.root && !lenient {
+    // A cast to the same type does nothing, but a time attribute does not survive it.
+    if from.root == target.root && !lenient && !matches!(input, Expr::Column { .. }) {
         return Ok(input);
     }
     Ok(Expr::Cast { input: Box::new(input), mode, data_type: target.with_nullable(nullable) })

@@ -6,7 +6,7 @@ use flott_catalog::connector::{ScanColumn, TableContext, TableSource};
 use flott_catalog::{Column, ColumnKind, ObjectPath, Table, TableLike, View};
 use flott_functions::Expr;
 use flott_sql::ast::{self, HintArg, JoinCondition, TableRefKind};
-use flott_types::{DataType, Field, Schema};
+use flott_types::{DataType, Field, Schema, TimeAttribute};
 
 use super::expr::Context;
 use super::query::{anonymous, rename};
@@ -348,6 +348,10 @@ impl Binder<'_> {
             let padded = if i < split { kind.keeps_right() } else { kind.keeps_left() };
             if padded {
                 field.data_type.nullable = true;
+            }
+            // Rows of a regular join come in no order of time.
+            if field.time == Some(TimeAttribute::Rowtime) {
+                field.time = None;
             }
         }
         scope.fields = nullable;

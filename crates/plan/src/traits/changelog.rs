@@ -21,8 +21,6 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
                 ChangelogMode::INSERT_ONLY
             } else if !first.is_insert_only() {
                 ChangelogMode::ALL
-            } else if aggregate.calls.is_empty() {
-                ChangelogMode::INSERT_ONLY
             } else {
                 updating
             }

@@ -1,21 +1,31 @@
 //! The operators, one a file.
 
+mod aggregation;
 mod calc;
 mod constraint_enforcer;
 mod drop_update_before;
 mod expand;
+mod group_aggregate;
 mod join;
 mod limit;
 mod sort;
+#[cfg(test)]
+mod testing;
 mod union;
 mod values;
+mod window;
+mod window_aggregate;
+mod window_assign;
 
 pub use calc::CalcOperator;
 pub use constraint_enforcer::ConstraintEnforcer;
 pub use drop_update_before::DropUpdateBefore;
 pub use expand::ExpandOperator;
+pub use group_aggregate::GroupAggregateOperator;
 pub use join::JoinOperator;
 pub use limit::LimitOperator;
 pub use sort::SortOperator;
 pub use union::UnionOperator;
 pub use values::ValuesSource;
+pub use window_aggregate::WindowAggregateOperator;
+pub use window_assign::WindowAssignOperator;

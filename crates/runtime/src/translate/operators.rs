@@ -9,11 +9,12 @@ use flott_plan::physical::{Calc, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan}
 use flott_types::{ChangelogBatch, Schema, Value};
 
 use super::Surroundings;
+use crate::context::TaskInfo;
 use crate::graph::OperatorFactory;
 use crate::operator::Operator;
 use crate::operators::{
-    CalcOperator, DropUpdateBefore, ExpandOperator, JoinOperator, LimitOperator, SortOperator,
-    UnionOperator,
+    CalcOperator, DropUpdateBefore, ExpandOperator, GroupAggregateOperator, JoinOperator,
+    LimitOperator, SortOperator, UnionOperator, WindowAggregateOperator, WindowAssignOperator,
 };
 use crate::{Result, RuntimeError};
 
@@ -24,13 +25,14 @@ pub(super) fn factory(
     around: &Surroundings,
 ) -> Result<OperatorFactory> {
     let settings = around.settings.clone();
-    Ok(Arc::new(move |_| operator(&plan, plan.node(id), &settings)))
+    Ok(Arc::new(move |task| operator(&plan, plan.node(id), &settings, task)))
 }
 
 fn operator(
     plan: &PhysicalPlan,
     node: &PhysicalNode,
     settings: &SessionSettings,
+    task: &TaskInfo,
 ) -> Result<Box<dyn Operator>> {
     let input = |i: usize| &plan.node(node.inputs[i].node).schema;
     Ok(match &node.op {
@@ -54,10 +56,18 @@ fn operator(
             Box::new(JoinOperator::new(join, input(0), input(1), schema, settings)?)
         }
         PhysicalOp::DropUpdateBefore => Box::new(DropUpdateBefore),
-        PhysicalOp::GroupAggregate(_)
-        | PhysicalOp::WindowAggregate(_)
-        | PhysicalOp::WindowAssign(_)
-        | PhysicalOp::ChangelogNormalize { .. } => {
+        PhysicalOp::GroupAggregate(spec) => {
+            Box::new(GroupAggregateOperator::new(spec, input(0), node.schema.to_arrow())?)
+        }
+        PhysicalOp::WindowAggregate(spec) => {
+            let schema = node.schema.to_arrow();
+            Box::new(WindowAggregateOperator::new(spec, input(0), schema, task)?)
+        }
+        PhysicalOp::WindowAssign(window) => {
+            let schema = node.schema.to_arrow();
+            Box::new(WindowAssignOperator::new(window, input(0), schema, task)?)
+        }
+        PhysicalOp::ChangelogNormalize { .. } => {
             return Err(RuntimeError::internal("translate", "an operator that is not there"));
         }
         PhysicalOp::Source(_) | PhysicalOp::Values(_) | PhysicalOp::Sink(_) => {

@@ -196,22 +196,33 @@ impl JoinOperator {
             self.unpad(1 - input, matching);
         }
         for (_, kept) in matching {
-            let mut given = if outer { RowKind::Insert } else { kind };
-            if other_outer && !outer {
-                let matches = self.sides[1 - input].matches(*kept);
+            let other = &mut self.sides[1 - input];
+            let (copies, matches) = (other.copies(*kept), other.matches(*kept));
+            if !other_outer || outer {
+                let given = if outer { RowKind::Insert } else { kind };
+                self.output.push_times(copies, given, Some(at), *kept);
+                continue;
+            }
+            other.set_matches(*kept, matches + 1);
+            for _ in 0..copies {
                 if matches == 0 {
                     self.output.push(RowKind::Delete, None, Some(*kept));
-                    given = RowKind::Insert;
                 }
-                self.sides[1 - input].set_matches(*kept, matches + 1);
+                let given = if matches == 0 { RowKind::Insert } else { kind };
+                self.output.push(given, Some(at), Some(*kept));
             }
-            self.output.push(given, Some(at), Some(*kept));
         }
         // A row that can never match is of no use on an inner side.
         if outer || encoded.can_match(row) {
-            self.sides[input].add(encoded, row, matching.len() as u32, now)?;
+            let matches = self.count(1 - input, matching);
+            self.sides[input].add(encoded, row, matches, now)?;
         }
         Ok(())
+    }
+
+    /// How many rows match, equal ones counted each.
+    fn count(&self, side: usize, matching: &[(u32, u32)]) -> u32 {
+        matching.iter().map(|(_, kept)| self.sides[side].copies(*kept)).sum()
     }
 
     /// Takes back the padded rows of the other side that match for the first time.
@@ -219,7 +230,8 @@ impl JoinOperator {
         for (_, kept) in matching {
             let matches = self.sides[other].matches(*kept);
             if matches == 0 {
-                self.output.push(RowKind::Delete, None, Some(*kept));
+                let copies = self.sides[other].copies(*kept);
+                self.output.push_times(copies, RowKind::Delete, None, *kept);
             }
             self.sides[other].set_matches(*kept, matches + 1);
         }
@@ -242,13 +254,15 @@ impl JoinOperator {
         }
         let given = if outer { RowKind::Delete } else { kind };
         for (_, kept) in matching {
-            self.output.push(given, Some(at), Some(*kept));
+            let copies = self.sides[1 - input].copies(*kept);
+            self.output.push_times(copies, given, Some(at), *kept);
         }
         if self.is_outer(1 - input) {
             for (_, kept) in matching {
                 let matches = self.sides[1 - input].matches(*kept);
                 if matches == 1 {
-                    self.output.push(RowKind::Insert, None, Some(*kept));
+                    let copies = self.sides[1 - input].copies(*kept);
+                    self.output.push_times(copies, RowKind::Insert, None, *kept);
                 }
                 self.sides[1 - input].set_matches(*kept, matches.saturating_sub(1));
             }
@@ -270,7 +284,8 @@ impl JoinOperator {
                 self.output.push(kind, Some(row as u32), None);
             }
             if kind.adds() {
-                return self.sides[LEFT].add(encoded, row, matching.len() as u32, now);
+                let matches = self.count(1, matching);
+                return self.sides[LEFT].add(encoded, row, matches, now);
             }
             self.sides[LEFT].retract(encoded, row, now);
             return Ok(());
@@ -291,7 +306,8 @@ impl JoinOperator {
                     (true, true) => RowKind::Delete,
                     (true, false) => RowKind::Insert,
                 };
-                self.output.push(given, None, Some(*kept));
+                let copies = self.sides[LEFT].copies(*kept);
+                self.output.push_times(copies, given, None, *kept);
             }
             self.sides[LEFT].set_matches(*kept, after);
         }
@@ -346,7 +362,8 @@ impl JoinOperator {
                     }
                     for (_, kept) in &matches.pairs {
                         self.sides[1].set_matches(*kept, 1);
-                        self.output.push(RowKind::Insert, Some(at), Some(*kept));
+                        let copies = self.sides[1].copies(*kept);
+                        self.output.push_times(copies, RowKind::Insert, Some(at), *kept);
                     }
                 }
             }

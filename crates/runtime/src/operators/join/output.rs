@@ -28,6 +28,11 @@ impl Output {
         self.kept.push(kept.unwrap_or(NO_SLOT));
     }
 
+    /// Adds a row so many times: once for each of equal kept rows.
+    pub fn push_times(&mut self, times: u32, kind: RowKind, input: Option<u32>, kept: u32) {
+        (0..times).for_each(|_| self.push(kind, input, Some(kept)));
+    }
+
     pub fn len(&self) -> usize {
         self.kinds.len()
     }

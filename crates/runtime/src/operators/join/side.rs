@@ -88,8 +88,8 @@ impl Side {
         })
     }
 
-    /// The rows kept under the keys of a batch of the other side: for each of its rows, a row
-    /// number of this side for each copy, appended as `(row, kept)` to `pairs`.
+    /// The rows kept under the key of a row of the other side, appended as `(row, kept)` to `pairs`;
+    /// equal rows once, see [`Self::copies`].
     pub fn probe(&self, row: usize, other: &Encoded, now: i64, pairs: &mut Vec<(u32, u32)>) {
         if !other.can_match(row) {
             return;
@@ -97,8 +97,7 @@ impl Side {
         let Some(key) = self.by_key.index().lookup_one(&other.keys, row) else { return };
         for kept in self.lists.iter(key) {
             if !self.rows.meta().is_expired(kept, now) {
-                let copies = self.copies[kept as usize] as usize;
-                pairs.extend(std::iter::repeat_n((row as u32, kept), copies));
+                pairs.push((row as u32, kept));
             }
         }
     }
@@ -146,6 +145,11 @@ impl Side {
             }
         }
         self.rows.remove(slot);
+    }
+
+    /// How often a kept row is there.
+    pub fn copies(&self, kept: u32) -> u32 {
+        self.copies[kept as usize]
     }
 
     /// How many rows of the other side a kept row matches.

@@ -1,0 +1,92 @@
+//! Which rows count for a call: the changelog's kinds, its FILTER, and for DISTINCT the first and last
+//! of equal rows.
+
+use arrow::array::{Array, AsArray};
+use flott_state::KeyBatch;
+
+use super::GroupedRows;
+use super::distinct::DistinctValues;
+use crate::{Result, RuntimeError};
+
+/// Where the signs of a call's rows come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SignSource {
+    /// From the rows that a BOOLEAN column lets through.
+    Rows { filter: Option<usize> },
+    /// From the values that come into a set, and leave it.
+    Distinct { set: usize, lane: usize },
+}
+
+/// The signs of a batch, each computed once.
+pub(super) struct Signs<'a> {
+    rows: &'a GroupedRows<'a>,
+    computed: Vec<(SignSource, Vec<i8>)>,
+    /// The values of each set, encoded.
+    encoded: Vec<(usize, KeyBatch)>,
+}
+
+impl<'a> Signs<'a> {
+    /// The signs of rows.
+    pub fn new(rows: &'a GroupedRows<'a>) -> Self {
+        Self { rows, computed: Vec::new(), encoded: Vec::new() }
+    }
+
+    /// The signs from a source; `None` when every row is added.
+    pub fn of(
+        &mut self,
+        source: SignSource,
+        distinct: &mut [DistinctValues],
+    ) -> Result<Option<&[i8]>> {
+        if source == (SignSource::Rows { filter: None }) {
+            return Ok(self.rows.signs);
+        }
+        let known = self.computed.iter().position(|(known, _)| *known == source);
+        let known = match known {
+            Some(known) => known,
+            None => {
+                let signs = match source {
+                    SignSource::Rows { filter } => self.filtered(filter)?,
+                    SignSource::Distinct { set, lane } => {
+                        self.distinct(set, lane, &mut distinct[set])?
+                    }
+                };
+                self.computed.push((source, signs));
+                self.computed.len() - 1
+            }
+        };
+        Ok(Some(&self.computed[known].1))
+    }
+
+    /// The rows' own signs, 0 where the filter is not TRUE.
+    fn filtered(&self, filter: Option<usize>) -> Result<Vec<i8>> {
+        let count = self.rows.groups.len();
+        let own = self.rows.signs;
+        let Some(filter) = filter else {
+            return Ok(own.map_or_else(|| vec![1; count], <[i8]>::to_vec));
+        };
+        let wrong = || RuntimeError::internal("", "a FILTER that is no BOOLEAN");
+        let keep = self.rows.columns[filter].as_boolean_opt().ok_or_else(wrong)?;
+        let sign = |row: usize| {
+            let sign = own.map_or(1, |signs| signs[row]);
+            if keep.is_valid(row) && keep.value(row) { sign } else { 0 }
+        };
+        Ok((0..count).map(sign).collect())
+    }
+
+    fn distinct(
+        &mut self,
+        set: usize,
+        lane: usize,
+        values: &mut DistinctValues,
+    ) -> Result<Vec<i8>> {
+        let mut signs = self.filtered(values.filter(lane))?;
+        if !self.encoded.iter().any(|(known, _)| *known == set) {
+            let batch = values.encode(self.rows.columns, self.rows.groups.len())?;
+            self.encoded.push((set, batch));
+        }
+        if let Some((_, batch)) = self.encoded.iter().find(|(known, _)| *known == set) {
+            values.count(self.rows.groups, batch, lane, &mut signs, self.rows.now)?;
+        }
+        Ok(signs)
+    }
+}

@@ -1,0 +1,272 @@
+//! GROUP BY over a changelog, and SELECT DISTINCT.
+
+mod emission;
+mod lives;
+#[cfg(test)]
+mod tests;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use flott_plan::physical::GroupAggregate;
+use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
+use flott_types::{ChangelogBatch, DataType, Schema};
+
+use super::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
+use crate::Result;
+use crate::context::OperatorContext;
+use crate::operator::Operator;
+use emission::Emission;
+use lives::Lives;
+
+/// The name and version of its state.
+const SECTION: &str = "groups";
+const VERSION: u16 = 1;
+
+/// Groups looked at for expiry with each batch, beside one for each row.
+const SWEEP: usize = 64;
+
+/// Keeps aggregates by key and gives every change of a group's row, Flink's `GroupAggFunction`:
+///
+/// - A group's first row gives +I, later ones −U and +U if they change the result, the one that takes its
+///   last row back −D.
+/// - What is taken back from an unknown group is passed over.
+/// - With a TTL unchanged results are given too, so that operators after this one keep theirs alive.
+/// - In batch mode the end of the input gives one row a group, in the order in which groups came.
+pub struct GroupAggregateOperator {
+    keys: Vec<usize>,
+    emit_update_before: bool,
+    final_only: bool,
+    slots: KeySlots,
+    /// Where rows may be taken back: the group that each slot's key has now.
+    lives: Option<Lives>,
+    aggregation: Aggregation,
+    schema: SchemaRef,
+    state_bytes: usize,
+    /// The slot of each row, and the rows before which their slot must be reset.
+    row_slots: Vec<u32>,
+    fresh: Vec<u32>,
+}
+
+impl GroupAggregateOperator {
+    /// An operator over rows of `input` that gives columns of `schema`: keys, then results.
+    pub fn new(spec: &GroupAggregate, input: &Schema, schema: SchemaRef) -> Result<Self> {
+        let types: Vec<DataType> =
+            spec.keys.iter().map(|key| input.fields[*key].data_type.clone()).collect();
+        let ttl = Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX));
+        let ttl = ttl.filter(|_| !spec.final_only);
+        Ok(Self {
+            keys: spec.keys.clone(),
+            emit_update_before: spec.emit_update_before,
+            final_only: spec.final_only,
+            slots: KeySlots::new(&types, ttl),
+            lives: spec.input_retracts.then(Lives::default),
+            aggregation: Aggregation::new(&spec.calls, spec.input_retracts, ttl)?,
+            schema,
+            state_bytes: 0,
+            row_slots: Vec::new(),
+            fresh: Vec::new(),
+        })
+    }
+
+    /// Takes in rows that are all added; a key's slot is its group.
+    fn insert(&mut self, columns: &[ArrayRef], now: i64, out: &mut Emission) -> Result<()> {
+        self.aggregation.resize(self.slots.index().slot_bound() as usize);
+        if self.slots.meta().ttl().is_some() {
+            let stale: Vec<u32> =
+                self.fresh.iter().map(|row| self.row_slots[*row as usize]).collect();
+            self.aggregation.reset(&stale);
+        }
+        let rows = GroupedRows { columns, groups: &self.row_slots, signs: None, now };
+        if self.final_only {
+            return self.aggregation.update(&rows);
+        }
+        let mut changed = vec![out.repeats(); self.row_slots.len()];
+        let pairs = self.aggregation.update_with_changes(&rows, &mut changed)?;
+        out.inserted(&self.fresh, &changed);
+        out.set_results(pairs);
+        Ok(())
+    }
+
+    /// Takes in rows of all kinds.
+    fn apply(
+        &mut self,
+        batch: &ChangelogBatch,
+        lives: &mut Lives,
+        now: i64,
+        out: &mut Emission,
+    ) -> Result<()> {
+        let steps = lives.step(batch, &self.row_slots, &self.fresh);
+        self.aggregation.resize(lives.bound());
+        let rows = GroupedRows {
+            columns: batch.rows.columns(),
+            groups: &steps.groups,
+            signs: Some(&steps.signs),
+            now,
+        };
+        if self.final_only {
+            self.aggregation.update(&rows)?;
+        } else {
+            let mut changed = vec![out.repeats(); batch.len()];
+            let pairs = self.aggregation.update_with_changes(&rows, &mut changed)?;
+            out.stepped(&steps.steps, &changed);
+            out.set_results(pairs);
+        }
+        for slot in steps.vacated {
+            if !lives.is_live(slot) {
+                self.slots.remove(slot);
+            }
+        }
+        self.aggregation.reset(&lives.release());
+        Ok(())
+    }
+
+    /// Forgets some groups that expired.
+    fn sweep(&mut self, now: i64, rows: usize) {
+        let mut expired = Vec::new();
+        self.slots.sweep(now, rows + SWEEP, &mut expired);
+        self.aggregation.sweep(now, rows + SWEEP);
+        for slot in &expired {
+            self.slots.remove(*slot);
+        }
+        match &mut self.lives {
+            None => self.aggregation.reset(&expired),
+            Some(lives) => {
+                expired.iter().for_each(|slot| lives.end(*slot));
+                self.aggregation.reset(&lives.release());
+            }
+        }
+    }
+
+    fn account(&mut self) {
+        let lives = self.lives.as_ref().map_or(0, Lives::memory);
+        self.state_bytes = self.slots.memory() + self.aggregation.memory() + lives;
+    }
+
+    /// Gives the rows of all groups.
+    fn emit_all(&mut self, ctx: &mut OperatorContext) -> Result<()> {
+        let slots: Vec<u32> = self.slots.index().slots().collect();
+        for chunk in slots.chunks(ChangelogBatch::MAX_ROWS) {
+            let mut columns = self.slots.key_columns(chunk)?;
+            columns.extend(self.aggregation.values(&self.groups(chunk))?);
+            self.emit_rows(columns, chunk.len(), ctx)?;
+        }
+        // Without keys there is one group even of no rows.
+        if slots.is_empty() && self.keys.is_empty() {
+            self.aggregation.resize(1);
+            let columns = self.aggregation.values(&[0])?;
+            self.emit_rows(columns, 1, ctx)?;
+        }
+        Ok(())
+    }
+
+    fn emit_rows(
+        &self,
+        columns: Vec<ArrayRef>,
+        rows: usize,
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
+        ctx.emit(ChangelogBatch::inserts(rows))
+    }
+
+    /// The groups of slots that hold a key.
+    fn groups(&self, slots: &[u32]) -> Vec<u32> {
+        match &self.lives {
+            None => slots.to_vec(),
+            Some(lives) => slots.iter().map(|slot| lives.group(*slot)).collect(),
+        }
+    }
+
+    fn state_schema(&self) -> String {
+        self.slots.schema(&self.aggregation.schema())
+    }
+}
+
+impl Operator for GroupAggregateOperator {
+    fn name(&self) -> &str {
+        "GroupAggregate"
+    }
+
+    fn on_batch(
+        &mut self,
+        _input: usize,
+        batch: ChangelogBatch,
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        let now = ctx.now();
+        let marks = ctx.marks();
+        let columns = batch.rows.columns();
+        let keys = pick(columns, &self.keys);
+        let encoded = self.slots.encoder().encode(&keys, batch.len())?;
+        self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
+        let repeats = self.slots.meta().ttl().is_some();
+        let mut out =
+            Emission::new(batch.len(), self.emit_update_before, repeats, !marks.is_empty());
+        match self.lives.take() {
+            None => self.insert(columns, now, &mut out)?,
+            Some(mut lives) => {
+                let applied = self.apply(&batch, &mut lives, now, &mut out);
+                self.lives = Some(lives);
+                applied?;
+            }
+        }
+        if repeats {
+            self.sweep(now, batch.len());
+        }
+        self.account();
+        if self.final_only {
+            return Ok(());
+        }
+        let marks = marks.remap(|row| out.rows_after(row));
+        ctx.emit_marked(out.finish(&keys, &self.schema)?, marks)
+    }
+
+    fn on_end(&mut self, _input: usize, ctx: &mut OperatorContext) -> Result<()> {
+        if self.final_only { self.emit_all(ctx) } else { Ok(()) }
+    }
+
+    fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let slots: Vec<u32> = self.slots.index().slots().collect();
+        let groups = self.groups(&slots);
+        let mut writer = GroupWriter::new(&self.aggregation, &groups)?;
+        let section = state.keyed(SECTION, VERSION, &self.state_schema());
+        self.slots.snapshot(section, |slot, out| {
+            if let Some(lives) = &self.lives {
+                out.i64(lives.rows(slot));
+            }
+            writer.write(out);
+        })?;
+        writer.finish()?;
+        self.slots.clear_dirty();
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
+        let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
+        let mut reader = GroupReader::new(&self.aggregation, ctx.now());
+        let (lives, aggregation) = (&mut self.lives, &mut self.aggregation);
+        self.slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
+            let group = match lives {
+                None => slot,
+                Some(lives) => lives.revive(slot, input.i64()?),
+            };
+            reader.read(aggregation, group, input)
+        })?;
+        reader.finish(&mut self.aggregation)?;
+        self.account();
+        Ok(())
+    }
+
+    fn state_bytes(&self) -> usize {
+        self.state_bytes
+    }
+
+    fn handles_marks(&self) -> bool {
+        true
+    }
+
+    fn needs_exact_watermarks(&self) -> bool {
+        false
+    }
+}

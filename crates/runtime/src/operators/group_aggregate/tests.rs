@@ -1,0 +1,305 @@
+//! Group aggregation against counting by hand.
+
+use flott_plan::physical::{ColumnAggregate, GroupAggregate};
+use flott_types::{ChangelogMode, DataType, RowKind, Schema, Value};
+use proptest::prelude::*;
+
+use super::GroupAggregateOperator;
+use crate::check::OutputContract;
+use crate::operators::testing::{Row, batch, call, rows, schema};
+use crate::testing::OperatorHarness;
+
+/// Key, another key, value, filter.
+fn input() -> Schema {
+    schema(&[DataType::bigint(), DataType::string(), DataType::int(), DataType::boolean()])
+}
+
+fn calls() -> Vec<ColumnAggregate> {
+    let input = input();
+    let filtered = |mut call: ColumnAggregate| {
+        call.filter = Some(3);
+        call
+    };
+    let distinct = |mut call: ColumnAggregate| {
+        call.distinct = true;
+        call
+    };
+    vec![
+        call("COUNT", &[], &input),
+        call("SUM", &[2], &input),
+        filtered(call("MAX", &[2], &input)),
+        distinct(call("COUNT", &[2], &input)),
+        filtered(distinct(call("SUM", &[2], &input))),
+        call("LAST_VALUE", &[2], &input),
+        call("ARRAY_AGG", &[2], &input),
+    ]
+}
+
+/// The results of the rows of a group, in the order of [`calls`].
+fn by_hand(rows: &[(Option<i64>, Option<bool>)]) -> Vec<Value> {
+    let value = |number: Option<i64>| number.map_or(Value::Null, Value::Int);
+    let numbers: Vec<i64> = rows.iter().filter_map(|(number, _)| *number).collect();
+    let filtered: Vec<i64> =
+        rows.iter().filter(|(_, keep)| *keep == Some(true)).filter_map(|row| row.0).collect();
+    let sum = |numbers: &[i64]| (!numbers.is_empty()).then(|| numbers.iter().sum::<i64>());
+    let unique = |numbers: &[i64]| {
+        let mut unique = numbers.to_vec();
+        unique.sort_unstable();
+        unique.dedup();
+        unique
+    };
+    let all = rows.iter().map(|(number, _)| value(*number)).collect::<Vec<_>>();
+    vec![
+        Value::Int(rows.len() as i64),
+        value(sum(&numbers)),
+        value(filtered.iter().max().copied()),
+        Value::Int(unique(&numbers).len() as i64),
+        value(sum(&unique(&filtered))),
+        value(numbers.last().copied()),
+        if all.is_empty() { Value::Null } else { Value::Array(all) },
+    ]
+}
+
+/// A step of a test: a row that comes, or one that goes.
+#[derive(Debug, Clone)]
+struct Step {
+    key: u8,
+    number: u8,
+    keep: u8,
+    goes: bool,
+    /// Whether a batch ends here, and whether the operator is restored from a snapshot then.
+    cut: bool,
+    restore: bool,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = (
+        0..5u8,
+        0..5u8,
+        0..3u8,
+        prop::bool::weighted(0.4),
+        prop::bool::weighted(0.2),
+        any::<bool>(),
+    );
+    let step = step.prop_map(|(key, number, keep, goes, cut, restore)| Step {
+        key,
+        number,
+        keep,
+        goes,
+        cut,
+        restore,
+    });
+    prop::collection::vec(step, 1..60)
+}
+
+fn key(number: u8) -> Vec<Value> {
+    match number {
+        0 => vec![Value::Null, Value::Null],
+        number => vec![Value::Int(i64::from(number) / 2), Value::string("x".repeat(number.into()))],
+    }
+}
+
+/// The input rows of steps, and the changelog that each should give.
+struct Model {
+    keys: usize,
+    retracts: bool,
+    emit_update_before: bool,
+    groups: Vec<(Vec<Value>, Vec<(Option<i64>, Option<bool>)>)>,
+}
+
+impl Model {
+    fn step(&mut self, step: &Step) -> (Row, Vec<Row>) {
+        let key = key(step.key);
+        let group_key = key[..self.keys].to_vec();
+        let at = self.groups.iter().position(|(known, _)| *known == group_key);
+        let at = at.unwrap_or_else(|| {
+            self.groups.push((group_key.clone(), Vec::new()));
+            self.groups.len() - 1
+        });
+        let group = &mut self.groups[at].1;
+        let before = by_hand(group);
+        let was_empty = group.is_empty();
+        let goes = step.goes && self.retracts;
+        let (number, keep) = if goes && !was_empty {
+            // Retracting aggregates take out the oldest of equal values.
+            let picked = group[usize::from(step.number) % group.len()];
+            let oldest = group.iter().position(|row| *row == picked).unwrap();
+            group.remove(oldest)
+        } else {
+            // Equal numbers are filtered alike: which of them is taken back makes no difference then.
+            let number = (step.number > 0).then(|| i64::from(step.number));
+            let row = (number, [None, Some(true), Some(false)][usize::from(step.number % 3)]);
+            if !goes {
+                group.push(row);
+            }
+            row
+        };
+        let kind = match (goes, step.keep) {
+            (true, 0) => RowKind::UpdateBefore,
+            (true, _) => RowKind::Delete,
+            (false, 0) if self.retracts => RowKind::UpdateAfter,
+            (false, _) => RowKind::Insert,
+        };
+        let mut row = key;
+        row.push(number.map_or(Value::Null, Value::Int));
+        row.push(keep.map_or(Value::Null, Value::Boolean));
+        let after = by_hand(group);
+        let full = |results: &Vec<Value>| [group_key.clone(), results.clone()].concat();
+        let mut out = Vec::new();
+        match (was_empty, group.is_empty()) {
+            (true, true) => {}
+            (true, false) => out.push((RowKind::Insert, full(&after))),
+            (false, true) => out.push((RowKind::Delete, full(&before))),
+            (false, false) if before != after => {
+                if self.emit_update_before {
+                    out.push((RowKind::UpdateBefore, full(&before)));
+                }
+                out.push((RowKind::UpdateAfter, full(&after)));
+            }
+            (false, false) => {}
+        }
+        ((kind, row), out)
+    }
+}
+
+fn output(keys: usize, calls: &[ColumnAggregate]) -> Schema {
+    let keys =
+        input().fields[..keys].iter().map(|field| field.data_type.clone()).collect::<Vec<_>>();
+    let results = calls.iter().map(|call| call.data_type.clone());
+    schema(&keys.into_iter().chain(results).collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn changelogs_are_those_of_counting_by_hand(
+        steps in steps(),
+        keys in 0..3usize,
+        retracts in any::<bool>(),
+        emit_update_before in any::<bool>(),
+    ) {
+        let spec = GroupAggregate {
+            keys: (0..keys).collect(),
+            calls: calls(),
+            input_retracts: retracts,
+            emit_update_before,
+            final_only: false,
+            state_ttl: 0,
+        };
+        let (input, output) = (input(), output(keys, &spec.calls));
+        let operator = || GroupAggregateOperator::new(&spec, &input, output.to_arrow()).unwrap();
+        let mode = if emit_update_before { ChangelogMode::ALL } else { ChangelogMode::UPSERT };
+        let contract = || OutputContract { schema: output.to_arrow(), mode, repeatable: true };
+        let mut harness = OperatorHarness::new(operator(), 1, Some(contract())).unwrap();
+        let mut model = Model { keys, retracts, emit_update_before, groups: Vec::new() };
+        let (mut pending, mut expected) = (Vec::new(), Vec::new());
+        for (at, step) in steps.iter().enumerate() {
+            let (row, out) = model.step(step);
+            pending.push(row);
+            expected.extend(out);
+            if step.cut || at + 1 == steps.len() {
+                harness.batch(0, batch(&input, &pending)).unwrap();
+                pending.clear();
+                let given = rows(&output, &harness.take_batches());
+                prop_assert_eq!(given, std::mem::take(&mut expected));
+                if step.restore {
+                    let snapshot = harness.snapshot().unwrap();
+                    harness =
+                        OperatorHarness::resumed(operator(), 1, None, Some(&snapshot)).unwrap();
+                }
+            }
+        }
+    }
+}
+
+fn distinct(ttl: u64, retracts: bool) -> (OperatorHarness, Schema) {
+    let spec = GroupAggregate {
+        keys: vec![0],
+        calls: Vec::new(),
+        input_retracts: retracts,
+        emit_update_before: true,
+        final_only: false,
+        state_ttl: ttl,
+    };
+    let schema = schema(&[DataType::bigint()]);
+    let operator = GroupAggregateOperator::new(&spec, &schema, schema.to_arrow()).unwrap();
+    (OperatorHarness::new(operator, 1, None).unwrap(), schema)
+}
+
+fn kinds(harness: &mut OperatorHarness, schema: &Schema, rows: &[(RowKind, i64)]) -> Vec<String> {
+    let rows: Vec<Row> = rows.iter().map(|(kind, key)| (*kind, vec![Value::Int(*key)])).collect();
+    harness.batch(0, batch(schema, &rows)).unwrap();
+    let given = super::super::testing::rows(schema, &harness.take_batches());
+    given.iter().map(|(kind, row)| format!("{kind}{:?}", row[0].as_int().unwrap())).collect()
+}
+
+#[test]
+fn select_distinct_gives_a_row_once() {
+    use RowKind::{Delete, Insert};
+    let (mut harness, schema) = distinct(0, false);
+    assert_eq!(
+        kinds(&mut harness, &schema, &[(Insert, 1), (Insert, 2), (Insert, 1)]),
+        ["+I1", "+I2"]
+    );
+    assert!(kinds(&mut harness, &schema, &[(Insert, 2)]).is_empty());
+    let snapshot = harness.snapshot().unwrap();
+    assert_eq!(snapshot.operators.len(), 1);
+    let (mut harness, schema) = distinct(0, true);
+    let rows = [(Insert, 1), (Insert, 1), (Delete, 1), (Delete, 1), (Delete, 1), (Insert, 1)];
+    assert_eq!(kinds(&mut harness, &schema, &rows), ["+I1", "-D1", "+I1"]);
+}
+
+#[test]
+fn idle_groups_are_forgotten_and_others_kept_alive() {
+    use RowKind::{Delete, Insert};
+    for retracts in [false, true] {
+        let (mut harness, schema) = distinct(1000, retracts);
+        assert_eq!(kinds(&mut harness, &schema, &[(Insert, 1), (Insert, 2)]), ["+I1", "+I2"]);
+        harness.advance_clock(600).unwrap();
+        // Unchanged results come again, for the sake of operators after this one.
+        assert_eq!(kinds(&mut harness, &schema, &[(Insert, 1)]), ["-U1", "+U1"]);
+        harness.advance_clock(600).unwrap();
+        assert_eq!(
+            kinds(&mut harness, &schema, &[(Insert, 1), (Insert, 2)]),
+            ["-U1", "+U1", "+I2"]
+        );
+        harness.advance_clock(1000).unwrap();
+        if retracts {
+            assert!(kinds(&mut harness, &schema, &[(Delete, 1)]).is_empty());
+        }
+        assert_eq!(kinds(&mut harness, &schema, &[(Insert, 1)]), ["+I1"]);
+    }
+}
+
+#[test]
+fn batch_mode_gives_final_rows() {
+    let input = schema(&[DataType::bigint(), DataType::int()]);
+    let spec = |keys: &[usize]| GroupAggregate {
+        keys: keys.to_vec(),
+        calls: vec![call("COUNT", &[], &input), call("SUM", &[1], &input)],
+        input_retracts: false,
+        emit_update_before: false,
+        final_only: true,
+        state_ttl: 0,
+    };
+    let keyed = schema(&[DataType::bigint(), DataType::bigint(), DataType::int()]);
+    let operator = GroupAggregateOperator::new(&spec(&[0]), &input, keyed.to_arrow()).unwrap();
+    let mut harness = OperatorHarness::new(operator, 1, None).unwrap();
+    let row = |key: i64, number: i64| (RowKind::Insert, vec![Value::Int(key), Value::Int(number)]);
+    harness.batch(0, batch(&input, &[row(7, 1), row(3, 2), row(7, 4)])).unwrap();
+    assert!(harness.take_batches().is_empty());
+    harness.end(0).unwrap();
+    let result = |key, count, sum| {
+        (RowKind::Insert, vec![Value::Int(key), Value::Int(count), Value::Int(sum)])
+    };
+    let given = super::super::testing::rows(&keyed, &harness.take_batches());
+    assert_eq!(given, [result(7, 2, 5), result(3, 1, 2)]);
+    // A global aggregate has a row even without input.
+    let global = schema(&[DataType::bigint(), DataType::int()]);
+    let operator = GroupAggregateOperator::new(&spec(&[]), &input, global.to_arrow()).unwrap();
+    let mut harness = OperatorHarness::new(operator, 1, None).unwrap();
+    harness.end(0).unwrap();
+    let given = super::super::testing::rows(&global, &harness.take_batches());
+    assert_eq!(given, [(RowKind::Insert, vec![Value::Int(0), Value::Null])]);
+}

@@ -1,0 +1,12 @@
+//! What the operators over windows share: the wall clock that windows are cut by, reading times, and
+//! the arithmetic of windows.
+
+mod session_map;
+mod slices;
+mod times;
+mod wall_clock;
+
+pub(super) use session_map::{Session, SessionMap};
+pub(super) use slices::Slices;
+pub(super) use times::{instants, timestamps};
+pub(super) use wall_clock::WallClock;

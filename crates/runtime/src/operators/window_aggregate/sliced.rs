@@ -1,0 +1,337 @@
+//! TUMBLE, HOP and CUMULATE, and windows that the input names: partial aggregates by slice, merged when
+//! a window fires.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use arrow::array::{ArrayRef, UInt32Array};
+use arrow::compute::take;
+use flott_plan::physical::{WindowAggregate, WindowSource};
+use flott_state::{StateReader, StateWriter};
+use flott_types::Schema;
+
+use super::fired::Fired;
+use super::pane::{Pane, PaneSpec};
+use super::{TimedRows, Windows};
+use crate::context::OperatorContext;
+use crate::operators::window::{Slices, WallClock, instants};
+use crate::{Result, RuntimeError};
+
+/// The name and version of the state.
+const SECTION: &str = "slices";
+const VERSION: u16 = 1;
+
+/// Slices by their ends.
+pub(super) struct Sliced {
+    cut: Cut,
+    clock: WallClock,
+    spec: PaneSpec,
+    slices: BTreeMap<i64, Slice>,
+    /// The ends of the windows to fire next: every slice is in one of them.
+    due: BTreeSet<i64>,
+    memory: usize,
+}
+
+/// How rows find their slice.
+enum Cut {
+    /// By their time.
+    Slices(Slices),
+    /// The time is the window's end already; its start is in a column.
+    Attached { start: usize },
+}
+
+struct Slice {
+    pane: Pane,
+    /// The start of the window that the input named.
+    start: i64,
+    /// The bytes it was last accounted for.
+    memory: usize,
+}
+
+impl Cut {
+    fn slice_end(&self, time: i64) -> i64 {
+        match self {
+            Self::Slices(slices) => slices.slice_end(time),
+            Self::Attached { .. } => time,
+        }
+    }
+
+    fn first_window(&self, slice_end: i64) -> Option<i64> {
+        match self {
+            Self::Slices(slices) => slices.first_window(slice_end),
+            Self::Attached { .. } => Some(slice_end),
+        }
+    }
+
+    fn next_window(&self, slice_end: i64, window_end: i64) -> Option<i64> {
+        match self {
+            Self::Slices(slices) => slices.next_window(slice_end, window_end),
+            Self::Attached { .. } => None,
+        }
+    }
+}
+
+impl Sliced {
+    /// The slices of an operator; `None` for SESSION, which has none.
+    pub fn new(spec: &WindowAggregate, input: &Schema, clock: &WallClock) -> Result<Option<Self>> {
+        let cut = match &spec.window {
+            WindowSource::Attached { start, .. } => Cut::Attached { start: *start },
+            WindowSource::Assign(window) => match Slices::of(window.kind) {
+                Some(slices) => Cut::Slices(slices),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(Self {
+            cut,
+            clock: clock.clone(),
+            spec: PaneSpec::new(spec, input),
+            slices: BTreeMap::new(),
+            due: BTreeSet::new(),
+            memory: 0,
+        }))
+    }
+
+    /// When a window fires.
+    fn firing(&self, window_end: i64) -> i64 {
+        self.clock.firing(window_end.saturating_sub(1))
+    }
+
+    /// The first window of a slice that has not fired, `None` when all have.
+    fn open_window(&self, slice_end: i64, watermark: i64) -> Option<i64> {
+        let mut window = self.cut.first_window(slice_end)?;
+        while self.firing(window) <= watermark {
+            window = self.cut.next_window(slice_end, window)?;
+        }
+        Some(window)
+    }
+
+    /// The slice of each row, `None` where it is late or has no time; and how many are late.
+    fn targets(&mut self, rows: &TimedRows) -> (Vec<Option<i64>>, usize) {
+        let mut late = 0;
+        let mut targets = Vec::with_capacity(rows.times.len());
+        // Rows that follow each other mostly fall into one slice.
+        let mut last = None;
+        for (time, watermark) in rows.times.iter().zip(rows.watermarks) {
+            let Some(time) = time else {
+                targets.push(None);
+                continue;
+            };
+            let slice = self.cut.slice_end(*time);
+            let open = match last {
+                Some((known, before, open)) if known == slice && before == *watermark => open,
+                _ => {
+                    let window = self.open_window(slice, *watermark);
+                    self.due.extend(window);
+                    window.is_some()
+                }
+            };
+            last = Some((slice, *watermark, open));
+            late += usize::from(!open);
+            targets.push(open.then_some(slice));
+        }
+        (targets, late)
+    }
+
+    fn add_to(
+        &mut self,
+        slice: i64,
+        columns: &[ArrayRef],
+        signs: Option<&[i8]>,
+        count: usize,
+        now: i64,
+    ) -> Result<()> {
+        let start = match self.cut {
+            Cut::Attached { start } => instants(&columns[start])?.0.first().copied().unwrap_or(0),
+            Cut::Slices(_) => 0,
+        };
+        let slice = match self.slices.entry(slice) {
+            Entry::Occupied(slice) => slice.into_mut(),
+            Entry::Vacant(free) => {
+                free.insert(Slice { pane: Pane::new(&self.spec)?, start, memory: 0 })
+            }
+        };
+        slice.pane.add(&self.spec, columns, signs, count, now)?;
+        let memory = slice.pane.memory();
+        self.memory = self.memory + memory - slice.memory;
+        slice.memory = memory;
+        Ok(())
+    }
+
+    fn fire_window(&mut self, window: i64, out: &mut Fired) -> Result<()> {
+        let Cut::Slices(slices) = self.cut else {
+            return match self.remove(window) {
+                Some(slice) => emit(&slice.pane, slice.start, window, out),
+                None => Ok(()),
+            };
+        };
+        let start = slices.window_start(window);
+        let inside = (Bound::Excluded(start), Bound::Included(window));
+        let ends: Vec<i64> = self.slices.range(inside).map(|(end, _)| *end).collect();
+        let Some((first, others)) = ends.split_first() else { return Ok(()) };
+        if slices.accumulates() {
+            self.accumulate(*first, others)?;
+        }
+        if others.is_empty() || slices.accumulates() {
+            if let Some(all) = self.slices.get(first) {
+                emit(&all.pane, start, window, out)?;
+            }
+        } else {
+            let mut merged = Pane::new(&self.spec)?;
+            for slice in ends.iter().filter_map(|end| self.slices.get(end)) {
+                merged.merge(&slice.pane, 0)?;
+            }
+            emit(&merged, start, window, out)?;
+        }
+        for end in ends {
+            match slices.next_window(end, window) {
+                Some(next) if self.slices.contains_key(&end) => {
+                    self.due.insert(next);
+                }
+                _ => {
+                    self.remove(end);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Merges slices into the first, for good.
+    fn accumulate(&mut self, first: i64, others: &[i64]) -> Result<()> {
+        for end in others {
+            let Some(other) = self.remove(*end) else { continue };
+            if let Some(slice) = self.slices.get_mut(&first) {
+                slice.pane.merge(&other.pane, 0)?;
+                let memory = slice.pane.memory();
+                self.memory = self.memory + memory - slice.memory;
+                slice.memory = memory;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, slice: i64) -> Option<Slice> {
+        let slice = self.slices.remove(&slice)?;
+        self.memory -= slice.memory;
+        Some(slice)
+    }
+
+    /// The window in which a slice fires next.
+    fn due_window(&self, slice_end: i64) -> i64 {
+        let mut window = self.cut.first_window(slice_end);
+        while let Some(end) = window {
+            if self.due.contains(&end) {
+                return end;
+            }
+            window = self.cut.next_window(slice_end, end);
+        }
+        slice_end
+    }
+
+    fn schema(&self) -> Result<String> {
+        Ok(Pane::new(&self.spec)?.schema())
+    }
+}
+
+/// Gives the rows of a window.
+fn emit(pane: &Pane, start: i64, end: i64, out: &mut Fired) -> Result<()> {
+    let (rows, keys, results) = pane.results()?;
+    out.push(&vec![(start, end); rows], &keys, results)
+}
+
+impl Windows for Sliced {
+    fn add(&mut self, rows: &TimedRows) -> Result<usize> {
+        let (targets, late) = self.targets(rows);
+        let count = targets.len();
+        if let Some(Some(slice)) = targets.first()
+            && targets.iter().all(|target| *target == Some(*slice))
+        {
+            self.add_to(*slice, rows.columns, rows.signs, count, rows.now)?;
+            return Ok(late);
+        }
+        let mut by_slice: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+        for (row, slice) in (0u32..).zip(targets) {
+            if let Some(slice) = slice {
+                by_slice.entry(slice).or_default().push(row);
+            }
+        }
+        for (slice, picked) in by_slice {
+            let signs: Option<Vec<i8>> =
+                rows.signs.map(|signs| picked.iter().map(|row| signs[*row as usize]).collect());
+            let indices = UInt32Array::from(picked);
+            let columns: Vec<ArrayRef> = rows
+                .columns
+                .iter()
+                .map(|column| take(column, &indices, None))
+                .collect::<Result<_, _>>()?;
+            let count = indices.values().len();
+            self.add_to(slice, &columns, signs.as_deref(), count, rows.now)?;
+        }
+        Ok(late)
+    }
+
+    fn next_firing(&self) -> Option<i64> {
+        self.due.first().map(|window| self.firing(*window))
+    }
+
+    fn first_firing(&self, time: i64) -> i64 {
+        let slice = self.cut.slice_end(time);
+        self.cut.first_window(slice).map_or(i64::MAX, |window| self.firing(window))
+    }
+
+    fn fire(&mut self, until: i64, out: &mut Fired) -> Result<()> {
+        while let Some(window) = self.due.first().copied()
+            && self.firing(window) <= until
+        {
+            self.due.pop_first();
+            self.fire_window(window, out)?;
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
+        let mut section = state.keyed(SECTION, VERSION, &self.schema()?);
+        for (end, slice) in &self.slices {
+            let due = self.due_window(*end);
+            slice.pane.write(&mut section, |out| {
+                out.i64(*end);
+                out.i64(slice.start);
+                out.i64(due);
+            })?;
+        }
+        section.finish();
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
+        let mut readers = BTreeMap::new();
+        for entry in state.keyed(SECTION, VERSION, &self.schema()?)? {
+            let mut entry = entry?;
+            let (end, start) = (entry.value.i64()?, entry.value.i64()?);
+            self.due.insert(entry.value.i64()?);
+            if !self.slices.contains_key(&end) {
+                let pane = Pane::new(&self.spec)?;
+                readers.insert(end, pane.reader(ctx.now()));
+                self.slices.insert(end, Slice { pane, start, memory: 0 });
+            }
+            let (Some(slice), Some(reader)) = (self.slices.get_mut(&end), readers.get_mut(&end))
+            else {
+                return Err(RuntimeError::internal("", "a slice without reader"));
+            };
+            slice.pane.read(reader, entry.key, &mut entry.value)?;
+            entry.value.finish()?;
+        }
+        for (end, reader) in readers {
+            if let Some(slice) = self.slices.get_mut(&end) {
+                slice.pane.finish(reader)?;
+                slice.memory = slice.pane.memory();
+                self.memory += slice.memory;
+            }
+        }
+        Ok(())
+    }
+
+    fn memory(&self) -> usize {
+        self.memory
+    }
+}

@@ -1,0 +1,141 @@
+//! The rows of sessions that have not ended.
+
+use arrow::array::ArrayRef;
+use flott_plan::physical::WindowOf;
+use flott_state::{KeySlots, RowStore, StateReader, StateWriter};
+use flott_types::{DataType, Schema};
+
+use crate::Result;
+use crate::context::OperatorContext;
+use crate::operators::aggregation::pick;
+use crate::operators::window::{Session, SessionMap, WallClock};
+
+/// The name and version of the state.
+const SECTION: &str = "session rows";
+const VERSION: u16 = 1;
+
+/// Rows by session.
+pub(super) struct SessionRows {
+    partition: Vec<usize>,
+    clock: WallClock,
+    slots: KeySlots,
+    /// The numbers of each session's rows, in order of arrival.
+    open: SessionMap<Vec<u32>>,
+    rows: RowStore,
+}
+
+impl SessionRows {
+    /// No session yet.
+    pub fn new(window: &WindowOf, gap: i64, input: &Schema, clock: &WallClock) -> Self {
+        let types: Vec<DataType> =
+            input.fields.iter().map(|field| field.data_type.clone()).collect();
+        let key_types: Vec<DataType> =
+            window.partition.iter().map(|column| types[*column].clone()).collect();
+        Self {
+            partition: window.partition.clone(),
+            clock: clock.clone(),
+            slots: KeySlots::new(&key_types, None),
+            open: SessionMap::new(gap),
+            rows: RowStore::new(&types),
+        }
+    }
+
+    /// Takes in rows and gives how many were late.
+    pub fn add(
+        &mut self,
+        columns: &[ArrayRef],
+        times: &[Option<i64>],
+        watermark: i64,
+    ) -> Result<usize> {
+        let keys = pick(columns, &self.partition);
+        let keys = self.slots.encoder().encode(&keys, times.len())?;
+        let encoded = self.rows.encode(columns, times.len())?;
+        let mut late = 0;
+        for (row, time) in times.iter().enumerate() {
+            let Some(time) = *time else { continue };
+            let known = self.slots.read_one(&keys, row, 0);
+            let met = known.map_or(0..0, |slot| self.open.met(slot, time));
+            if met.is_empty() && self.firing(self.open.end_of(time)) <= watermark {
+                late += 1;
+                continue;
+            }
+            let slot = match known {
+                Some(slot) => slot,
+                None => self.slots.write_one(&keys, row, 0)?.0,
+            };
+            let id = self.rows.insert(&encoded, row)?;
+            if met.is_empty() {
+                self.open.begin(slot, met.start, time, vec![id]);
+            } else {
+                let (ids, others) = self.open.join(slot, met, time);
+                ids.extend(others.into_iter().flatten());
+                ids.push(id);
+            }
+        }
+        Ok(late)
+    }
+
+    /// When the next session ends.
+    pub fn next_firing(&self) -> Option<i64> {
+        self.open.next_end().map(|end| self.firing(end))
+    }
+
+    /// The rows of the sessions that end up to an instant, and each row's session.
+    pub fn fire(&mut self, until: i64) -> Result<(Vec<ArrayRef>, Vec<(i64, i64)>)> {
+        let (mut ids, mut bounds) = (Vec::new(), Vec::new());
+        while self.next_firing().is_some_and(|firing| firing <= until) {
+            let Some((slot, session)) = self.open.pop() else { break };
+            ids.extend(session.payload);
+            bounds.resize(ids.len(), (session.start, session.end));
+            if self.open.of(slot).is_empty() {
+                self.slots.remove(slot);
+            }
+        }
+        let columns = self.rows.gather(&ids)?;
+        ids.iter().for_each(|id| self.rows.remove(*id));
+        Ok((columns, bounds))
+    }
+
+    /// Writes the state.
+    pub fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
+        let section = state.keyed(SECTION, VERSION, &self.schema());
+        self.slots.snapshot(section, |slot, out| {
+            out.list(self.open.of(slot).iter(), |out, session| {
+                out.i64(session.start);
+                out.i64(session.end);
+                self.rows.write_rows(&session.payload, out);
+            });
+        })?;
+        Ok(())
+    }
+
+    /// Takes up state that was written.
+    pub fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
+        let entries = state.keyed(SECTION, VERSION, &self.schema())?;
+        let Self { slots, open, rows, .. } = self;
+        slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
+            let sessions = input.list(|input| {
+                let (start, end) = (input.i64()?, input.i64()?);
+                let mut payload = Vec::new();
+                rows.read_rows(input, &mut payload)?;
+                Ok(Session { start, end, payload })
+            })?;
+            open.restore(slot, sessions);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// The bytes held.
+    pub fn memory(&self) -> usize {
+        self.slots.memory() + self.open.memory() + self.rows.memory() + self.rows.len() * 4
+    }
+
+    fn firing(&self, end: i64) -> i64 {
+        self.clock.firing(end.saturating_sub(1))
+    }
+
+    fn schema(&self) -> String {
+        self.slots.schema(&self.rows.codec().schema())
+    }
+}
