@@ -27,6 +27,7 @@ pub struct LogicalPlan {
 
 /// What a node does.
 #[derive(Clone)]
+#[allow(clippy::large_enum_variant)] // A plan has few nodes, and each is behind a pointer.
 pub enum LogicalOp {
     /// Reads a table.
     Scan(Scan),

@@ -188,7 +188,7 @@ impl Binder<'_> {
                 builtin("*", vec![amount, unit])
             }
             ExprKind::Difference { left, right, qualifier } => {
-                let args = vec![self.bind_expr(left, context)?, self.bind_expr(right, context)?];
+                let args = [self.bind_expr(left, context)?, self.bind_expr(right, context)?];
                 let unit = qualifier.end.unwrap_or(qualifier.start);
                 let count = with_symbols(
                     "TIMESTAMPDIFF",

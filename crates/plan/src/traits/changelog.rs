@@ -84,10 +84,10 @@ pub fn drop_unneeded_updates(plan: &mut PhysicalPlan) {
             }
         }
     }
-    for id in 0..plan.nodes.len() {
+    for (id, wanted) in wanted.into_iter().enumerate() {
         if let PhysicalOp::GroupAggregate(aggregate) = &mut plan.nodes[id].op {
-            aggregate.emit_update_before = wanted[id];
-            if !wanted[id] {
+            aggregate.emit_update_before = wanted;
+            if !wanted {
                 plan.nodes[id].changelog = plan.nodes[id].changelog.without(RowKind::UpdateBefore);
                 continue;
             }

@@ -98,7 +98,7 @@ fn cast_all(types: &[DataType], target: &DataType) -> Vec<DataType> {
 }
 
 fn resolve_map(args: &CallArgs) -> Result<Resolved, SignatureError> {
-    if args.is_empty() || args.len() % 2 != 0 {
+    if args.is_empty() || !args.len().is_multiple_of(2) {
         return Err(args.no_match(&["<ANY>, <ANY>, …, an even number"]));
     }
     let types = args.types();
@@ -186,10 +186,9 @@ fn map_of(
         for source in (0..keys.len()).rev() {
             last.insert(&elements, starts[source] + place(source));
         }
-        for source in 0..keys.len() {
-            if last.find(&elements, starts[source] + place(source))
-                == Some(starts[source] + place(source))
-            {
+        for (source, start) in starts.iter().enumerate().take(keys.len()) {
+            let at = start + place(source);
+            if last.find(&elements, at) == Some(at) {
                 picks.pick(source, place(source));
             }
         }

@@ -71,12 +71,6 @@ impl Picks {
         self.picks.extend(indices.map(|index| (source, index)));
     }
 
-    /// The elements added since the last list ended.
-    pub fn open(&self) -> &[(usize, usize)] {
-        let start = self.offsets.last().map_or(0, |offset| *offset as usize);
-        &self.picks[start..]
-    }
-
     /// Ends the list that is being built; one that is not `valid` is NULL.
     pub fn end_list(&mut self, valid: bool) -> Result<(), EvalError> {
         let end = i32::try_from(self.picks.len()).map_err(|_| too_many())?;
