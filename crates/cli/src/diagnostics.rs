@@ -20,9 +20,6 @@ pub enum Failure {
     /// Output could not be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] std::io::Error),
-    /// A statement failed.
-    #[error("{0}")]
-    Statement(Box<StatementError>),
     /// The terminal refused.
     #[error("cannot use the terminal: {0}")]
     Terminal(String),
@@ -82,10 +79,7 @@ impl Diagnostic for StatementError {
 
 /// Prints a failure to standard error.
 pub fn print(failure: &Failure) {
-    match failure {
-        Failure::Statement(error) => print_statement(error),
-        other => eprintln!("error: {other}"),
-    }
+    eprintln!("error: {failure}");
 }
 
 /// Prints a failed statement to standard error, with colours on a terminal.

@@ -238,7 +238,7 @@ impl TableEnvironment {
     fn dead_letters(&self, path: &ObjectPath) -> Result<DeadLetters, Error> {
         let Some(TableLike::Table(table)) = self.catalogs.find(path) else {
             return Err(PlanError::new(format!("the dead-letter table '{path}' does not exist"))
-                .hint("create it with columns raw BYTES, place STRING, error STRING")
+                .hint("create it with columns `raw` BYTES, place STRING, error STRING")
                 .into());
         };
         let schema = table.physical_schema();

@@ -22,7 +22,7 @@ mod json;
 mod result;
 mod statement;
 
-pub use config::SessionConfig;
+pub use config::{OPTIONS, SessionConfig};
 pub use environment::{Outcome, TableEnvironment};
 pub use error::Error;
 pub use flott_plan::explain::explain;

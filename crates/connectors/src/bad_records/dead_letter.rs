@@ -68,7 +68,7 @@ impl DeadLetters {
         if columns.iter().all(|(source, _)| matches!(source, Source::Null)) {
             return Err(ConnectorError::new("the table for bad records has no column for them")
                 .hint(
-                    "declare one or more of raw BYTES, place STRING, error STRING, \
+                    "declare one or more of `raw` BYTES, place STRING, error STRING, \
                      `at` TIMESTAMP_LTZ(3)",
                 ));
         }
