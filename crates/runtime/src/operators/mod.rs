@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod calc;
+mod changelog_normalize;
 mod constraint_enforcer;
 mod drop_update_before;
 mod expand;
@@ -9,6 +10,8 @@ mod group_aggregate;
 mod join;
 mod limit;
 mod sort;
+#[cfg(test)]
+mod test_rows;
 #[cfg(test)]
 mod testing;
 mod union;
@@ -18,6 +21,7 @@ mod window_aggregate;
 mod window_assign;
 
 pub use calc::CalcOperator;
+pub use changelog_normalize::ChangelogNormalize;
 pub use constraint_enforcer::ConstraintEnforcer;
 pub use drop_update_before::DropUpdateBefore;
 pub use expand::ExpandOperator;

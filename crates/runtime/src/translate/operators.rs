@@ -6,6 +6,8 @@ use arrow::compute::SortOptions;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_functions::{Evaluator, Expr, SessionSettings};
 use flott_plan::physical::{Calc, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan};
+use flott_plan::traits::state::StateBound;
+use flott_state::Ttl;
 use flott_types::{ChangelogBatch, Schema, Value};
 
 use super::Surroundings;
@@ -13,8 +15,9 @@ use crate::context::TaskInfo;
 use crate::graph::OperatorFactory;
 use crate::operator::Operator;
 use crate::operators::{
-    CalcOperator, DropUpdateBefore, ExpandOperator, GroupAggregateOperator, JoinOperator,
-    LimitOperator, SortOperator, UnionOperator, WindowAggregateOperator, WindowAssignOperator,
+    CalcOperator, ChangelogNormalize, DropUpdateBefore, ExpandOperator, GroupAggregateOperator,
+    JoinOperator, LimitOperator, SortOperator, UnionOperator, WindowAggregateOperator,
+    WindowAssignOperator,
 };
 use crate::{Result, RuntimeError};
 
@@ -55,6 +58,9 @@ fn operator(
             let schema = node.schema.to_arrow();
             Box::new(JoinOperator::new(join, input(0), input(1), schema, settings)?)
         }
+        PhysicalOp::ChangelogNormalize { key } => {
+            Box::new(ChangelogNormalize::new(key, &node.schema, state_ttl(node)))
+        }
         PhysicalOp::DropUpdateBefore => Box::new(DropUpdateBefore),
         PhysicalOp::GroupAggregate(spec) => {
             Box::new(GroupAggregateOperator::new(spec, input(0), node.schema.to_arrow())?)
@@ -67,13 +73,18 @@ fn operator(
             let schema = node.schema.to_arrow();
             Box::new(WindowAssignOperator::new(window, input(0), schema, task)?)
         }
-        PhysicalOp::ChangelogNormalize { .. } => {
-            return Err(RuntimeError::internal("translate", "an operator that is not there"));
-        }
         PhysicalOp::Source(_) | PhysicalOp::Values(_) | PhysicalOp::Sink(_) => {
             return Err(RuntimeError::internal("translate", "a source or sink as an operator"));
         }
     })
+}
+
+/// How long the node keeps idle state; `None`: for ever.
+fn state_ttl(node: &PhysicalNode) -> Option<Ttl> {
+    match node.state {
+        StateBound::Ttl(millis) => Ttl::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)),
+        _ => None,
+    }
 }
 
 fn calc_operator(
