@@ -12,6 +12,7 @@ mod tests;
 use arrow::array::{ArrayRef, BooleanArray, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
 use flott_functions::{EvalContext, Evaluator, SessionSettings};
 use flott_plan::logical::JoinKind;
 use flott_plan::physical::RegularJoin;
@@ -36,6 +37,7 @@ pub struct JoinOperator {
     output: Output,
     /// Batch mode: left batches that wait for the end of the right input.
     waiting: Vec<ChangelogBatch>,
+    waiting_bytes: usize,
     ended: [bool; 2],
     state_bytes: usize,
 }
@@ -81,6 +83,7 @@ impl JoinOperator {
             schema,
             output: Output::default(),
             waiting: Vec::new(),
+            waiting_bytes: 0,
             ended: [false; 2],
             state_bytes: 0,
         })
@@ -104,13 +107,14 @@ impl JoinOperator {
         let now = ctx.now();
         let columns = batch.rows.columns();
         let encoded = self.sides[input].encode(columns, batch.len())?;
+        let keys = self.sides[1 - input].find_keys(&encoded)?;
         let mut row = 0;
         while row < batch.len() {
             // As many rows as give about one batch of candidates.
             let first = row;
             let mut pairs = Vec::new();
             while row < batch.len() && pairs.len() < ChangelogBatch::MAX_ROWS {
-                self.sides[1 - input].probe(row, &encoded, now, &mut pairs);
+                self.sides[1 - input].probe(row as u32, keys[row], now, &mut pairs);
                 row += 1;
             }
             let matches = self.matching(input, columns, pairs, now)?;
@@ -168,150 +172,106 @@ impl JoinOperator {
         matching: &[(u32, u32)],
         now: i64,
     ) -> Result<()> {
-        match (self.is_one_sided(), kind.adds()) {
-            (true, _) => self.step_one_sided(input, kind, encoded, row, matching, now),
-            (false, true) => self.add(input, kind, encoded, row, matching, now),
-            (false, false) => {
-                self.retract(input, kind, encoded, row, matching, now);
-                Ok(())
-            }
-        }
-    }
-
-    fn add(
-        &mut self,
-        input: usize,
-        kind: RowKind,
-        encoded: &Encoded,
-        row: usize,
-        matching: &[(u32, u32)],
-        now: i64,
-    ) -> Result<()> {
         let at = row as u32;
-        let (outer, other_outer) = (self.is_outer(input), self.is_outer(1 - input));
-        if outer && matching.is_empty() {
-            self.output.push(RowKind::Insert, Some(at), None);
+        if self.batch_mode {
+            self.give_final(at, matching, now);
+            return Ok(());
         }
-        if outer && other_outer {
-            self.unpad(1 - input, matching);
-        }
-        for (_, kept) in matching {
-            let other = &mut self.sides[1 - input];
-            let (copies, matches) = (other.copies(*kept), other.matches(*kept));
-            if !other_outer || outer {
-                let given = if outer { RowKind::Insert } else { kind };
-                self.output.push_times(copies, given, Some(at), *kept);
-                continue;
+        match (self.is_one_sided(), input == LEFT) {
+            (true, true) if matching.is_empty() == (self.kind == JoinKind::Anti) => {
+                self.output.push(kind, Some(at), None);
             }
-            other.set_matches(*kept, matches + 1);
-            for _ in 0..copies {
-                if matches == 0 {
-                    self.output.push(RowKind::Delete, None, Some(*kept));
-                }
-                let given = if matches == 0 { RowKind::Insert } else { kind };
-                self.output.push(given, Some(at), Some(*kept));
-            }
+            (true, true) => {}
+            (true, false) => self.give_left(kind, matching, now),
+            (false, _) => self.give_pairs(input, kind, at, matching, now),
         }
-        // A row that can never match is of no use on an inner side.
-        if outer || encoded.can_match(row) {
-            let matches = self.count(1 - input, matching);
+        if !kind.adds() {
+            self.sides[input].retract(encoded, row, now);
+        } else if encoded.can_match(row) {
+            let other = &self.sides[1 - input];
+            let matches = matching
+                .iter()
+                .fold(0u32, |sum, (_, kept)| sum.saturating_add(other.copies(*kept)));
             self.sides[input].add(encoded, row, matches, now)?;
         }
         Ok(())
     }
 
-    /// How many rows match, equal ones counted each.
-    fn count(&self, side: usize, matching: &[(u32, u32)]) -> u32 {
-        matching.iter().map(|(_, kept)| self.sides[side].copies(*kept)).sum()
-    }
-
-    /// Takes back the padded rows of the other side that match for the first time.
-    fn unpad(&mut self, other: usize, matching: &[(u32, u32)]) {
-        for (_, kept) in matching {
-            let matches = self.sides[other].matches(*kept);
-            if matches == 0 {
-                let copies = self.sides[other].copies(*kept);
-                self.output.push_times(copies, RowKind::Delete, None, *kept);
-            }
-            self.sides[other].set_matches(*kept, matches + 1);
-        }
-    }
-
-    fn retract(
+    /// Gives what a row makes or takes back together with each row that matches it.
+    fn give_pairs(
         &mut self,
         input: usize,
         kind: RowKind,
-        encoded: &Encoded,
-        row: usize,
+        at: u32,
         matching: &[(u32, u32)],
         now: i64,
     ) {
-        let at = row as u32;
-        let outer = self.is_outer(input);
-        self.sides[input].retract(encoded, row, now);
+        let (outer, other_outer) = (self.is_outer(input), self.is_outer(1 - input));
+        let plain = if kind.adds() { RowKind::Insert } else { RowKind::Delete };
         if outer && matching.is_empty() {
-            self.output.push(RowKind::Delete, Some(at), None);
+            self.output.push(plain, Some(at), None);
         }
-        let given = if outer { RowKind::Delete } else { kind };
+        // Flink passes an update's kind on where no row is padded; it takes rows back by the
+        // input's kind also where the other side is padded.
+        let given = if outer || (other_outer && kind.adds()) { plain } else { kind };
         for (_, kept) in matching {
-            let copies = self.sides[1 - input].copies(*kept);
-            self.output.push_times(copies, given, Some(at), *kept);
-        }
-        if self.is_outer(1 - input) {
-            for (_, kept) in matching {
-                let matches = self.sides[1 - input].matches(*kept);
-                if matches == 1 {
-                    let copies = self.sides[1 - input].copies(*kept);
-                    self.output.push_times(copies, RowKind::Insert, None, *kept);
-                }
-                self.sides[1 - input].set_matches(*kept, matches.saturating_sub(1));
+            let other = &self.sides[1 - input];
+            let (copies, matches) = (other.copies(*kept), other.matches(*kept));
+            if !other_outer {
+                self.output.push_times(copies, given, Some(at), *kept);
+                continue;
             }
+            for _ in 0..copies {
+                if kind.adds() && matches == 0 {
+                    self.output.push(RowKind::Delete, None, Some(*kept));
+                }
+                self.output.push(given, Some(at), Some(*kept));
+                if !kind.adds() && matches == 1 {
+                    self.output.push(RowKind::Insert, None, Some(*kept));
+                }
+            }
+            self.sides[1 - input].set_matches(*kept, counted(matches, kind), now);
         }
     }
 
-    fn step_one_sided(
-        &mut self,
-        input: usize,
-        kind: RowKind,
-        encoded: &Encoded,
-        row: usize,
-        matching: &[(u32, u32)],
-        now: i64,
-    ) -> Result<()> {
-        let anti = self.kind == JoinKind::Anti;
-        if input == LEFT {
-            if matching.is_empty() == anti {
-                self.output.push(kind, Some(row as u32), None);
-            }
-            if kind.adds() {
-                let matches = self.count(1, matching);
-                return self.sides[LEFT].add(encoded, row, matches, now);
-            }
-            self.sides[LEFT].retract(encoded, row, now);
-            return Ok(());
-        }
-        if kind.adds() {
-            if encoded.can_match(row) {
-                self.sides[input].add(encoded, row, 0, now)?;
-            }
-        } else {
-            self.sides[input].retract(encoded, row, now);
-        }
+    /// Semi and anti joins: gives the left rows whose first match came or whose last one went.
+    fn give_left(&mut self, kind: RowKind, matching: &[(u32, u32)], now: i64) {
+        let given = match (self.kind == JoinKind::Anti, kind.adds()) {
+            (false, _) => kind,
+            (true, true) => RowKind::Delete,
+            (true, false) => RowKind::Insert,
+        };
         for (_, kept) in matching {
-            let matches = self.sides[LEFT].matches(*kept);
-            let after = if kind.adds() { matches + 1 } else { matches.saturating_sub(1) };
-            if (matches == 0) != (after == 0) {
-                let given = match (anti, kind.adds()) {
-                    (false, _) => kind,
-                    (true, true) => RowKind::Delete,
-                    (true, false) => RowKind::Insert,
-                };
+            let before = self.sides[LEFT].matches(*kept);
+            let after = counted(before, kind);
+            if (before == 0) != (after == 0) {
                 let copies = self.sides[LEFT].copies(*kept);
                 self.output.push_times(copies, given, None, *kept);
             }
-            self.sides[LEFT].set_matches(*kept, after);
+            self.sides[LEFT].set_matches(*kept, after, now);
         }
-        Ok(())
+    }
+
+    /// Batch mode: what a left row gives, which nothing will change.
+    fn give_final(&mut self, at: u32, matching: &[(u32, u32)], now: i64) {
+        let alone = match self.kind {
+            JoinKind::Semi => !matching.is_empty(),
+            JoinKind::Anti => matching.is_empty(),
+            _ => matching.is_empty() && self.kind.keeps_left(),
+        };
+        if alone {
+            self.output.push(RowKind::Insert, Some(at), None);
+        }
+        if self.is_one_sided() {
+            return;
+        }
+        for (_, kept) in matching {
+            let copies = self.sides[1].copies(*kept);
+            self.output.push_times(copies, RowKind::Insert, Some(at), *kept);
+            if self.kind.keeps_right() {
+                self.sides[1].set_matches(*kept, 1, now);
+            }
+        }
     }
 
     fn emit(
@@ -340,57 +300,23 @@ impl JoinOperator {
         Ok(())
     }
 
-    /// Batch mode: joins left rows with the whole right input; nothing will change what they give.
-    fn join_left(&mut self, batch: &ChangelogBatch, ctx: &mut OperatorContext) -> Result<()> {
-        let now = ctx.now();
-        let columns = batch.rows.columns();
-        let encoded = self.sides[LEFT].encode(columns, batch.len())?;
-        for row in 0..batch.len() {
-            let mut pairs = Vec::new();
-            self.sides[1].probe(row, &encoded, now, &mut pairs);
-            let matches = self.matching(LEFT, columns, pairs, now)?;
-            let at = row as u32;
-            match self.kind {
-                JoinKind::Semi | JoinKind::Anti => {
-                    if matches.pairs.is_empty() == (self.kind == JoinKind::Anti) {
-                        self.output.push(RowKind::Insert, Some(at), None);
-                    }
-                }
-                _ => {
-                    if matches.pairs.is_empty() && self.kind.keeps_left() {
-                        self.output.push(RowKind::Insert, Some(at), None);
-                    }
-                    for (_, kept) in &matches.pairs {
-                        self.sides[1].set_matches(*kept, 1);
-                        let copies = self.sides[1].copies(*kept);
-                        self.output.push_times(copies, RowKind::Insert, Some(at), *kept);
-                    }
-                }
-            }
-            if self.output.len() >= ChangelogBatch::MAX_ROWS {
-                self.emit(LEFT, columns, ctx)?;
-            }
-        }
-        self.emit(LEFT, columns, ctx)
-    }
-
     /// Batch mode: right rows that no left row matched.
     fn give_unmatched_right(&mut self, ctx: &mut OperatorContext) -> Result<()> {
         let unmatched = self.sides[1].unmatched();
-        let empty = arrow::record_batch::RecordBatch::new_empty(self.schema.clone());
-        let left: Vec<ArrayRef> = empty.columns().to_vec();
+        let empty = RecordBatch::new_empty(self.schema.clone());
+        let left = &empty.columns()[..self.sides[LEFT].width()];
         for chunk in unmatched.chunks(ChangelogBatch::MAX_ROWS) {
             for kept in chunk {
                 self.output.push(RowKind::Insert, None, Some(*kept));
             }
-            let width = self.schema.fields().len() - self.sides[1].columns(&[])?.len();
-            self.emit(LEFT, &left[..width], ctx)?;
+            self.emit(LEFT, left, ctx)?;
         }
         Ok(())
     }
 
     fn account(&mut self) {
-        self.state_bytes = self.sides.iter().map(Side::memory).sum();
+        let kept: usize = self.sides.iter().map(Side::memory).sum();
+        self.state_bytes = kept + self.waiting_bytes;
     }
 }
 
@@ -405,17 +331,16 @@ impl Operator for JoinOperator {
         batch: ChangelogBatch,
         ctx: &mut OperatorContext,
     ) -> Result<()> {
-        if !self.batch_mode {
+        if !self.batch_mode || (input == LEFT && self.ended[1]) {
             return self.join(input, &batch, ctx);
         }
-        match (input, self.ended[1]) {
-            (LEFT, true) => self.join_left(&batch, ctx),
-            (LEFT, false) => {
-                self.waiting.push(batch);
-                Ok(())
-            }
-            _ => self.keep_right(&batch, ctx.now()),
+        if input != LEFT {
+            return self.keep_right(&batch, ctx.now());
         }
+        self.waiting_bytes += batch.memory();
+        self.waiting.push(batch);
+        self.account();
+        Ok(())
     }
 
     fn on_end(&mut self, input: usize, ctx: &mut OperatorContext) -> Result<()> {
@@ -425,7 +350,8 @@ impl Operator for JoinOperator {
         self.ended[input] = true;
         if input != LEFT {
             for batch in std::mem::take(&mut self.waiting) {
-                self.join_left(&batch, ctx)?;
+                self.waiting_bytes = self.waiting_bytes.saturating_sub(batch.memory());
+                self.join(LEFT, &batch, ctx)?;
             }
         }
         if self.ended == [true, true] && self.kind.keeps_right() {
@@ -435,6 +361,9 @@ impl Operator for JoinOperator {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        if self.batch_mode {
+            return Err(RuntimeError::internal(self.name(), "a batch job took a checkpoint"));
+        }
         self.sides.iter().try_for_each(|side| side.snapshot(state))
     }
 
@@ -452,4 +381,9 @@ impl Operator for JoinOperator {
     fn needs_exact_watermarks(&self) -> bool {
         false
     }
+}
+
+/// A number of matches after one more or one less, by the kind of the row that matches.
+fn counted(matches: u32, kind: RowKind) -> u32 {
+    if kind.adds() { matches.saturating_add(1) } else { matches.saturating_sub(1) }
 }

@@ -3,7 +3,10 @@
 use arrow::array::ArrayRef;
 use arrow::array::BooleanArray;
 use arrow::compute::is_not_null;
-use flott_state::{KeyBatch, KeySlots, NO_SLOT, SlotLists, StateReader, StateWriter, Ttl};
+use flott_state::{
+    KeyBatch, KeySlots, NO_SLOT, SlotLists, StateDecoder, StateEncoder, StateReader, StateWriter,
+    Ttl,
+};
 use flott_types::{DataType, Schema};
 
 use crate::Result;
@@ -12,6 +15,8 @@ use crate::Result;
 const VERSION: u16 = 1;
 /// Expired rows looked for with each batch, beside one for each row.
 const SWEEP: usize = 64;
+/// Keys or rows encoded or decoded together when snapshots are written and read.
+const CHUNK: usize = 4096;
 
 /// The rows of one input. Equal rows are kept once, with how often they are there; each row
 /// remembers how many rows of the other side it matches, where an outer join must know.
@@ -88,22 +93,35 @@ impl Side {
         })
     }
 
-    /// The rows kept under the key of a row of the other side, appended as `(row, kept)` to `pairs`;
-    /// equal rows once, see [`Self::copies`].
-    pub fn probe(&self, row: usize, other: &Encoded, now: i64, pairs: &mut Vec<(u32, u32)>) {
-        if !other.can_match(row) {
-            return;
-        }
-        let Some(key) = self.by_key.index().lookup_one(&other.keys, row) else { return };
-        for kept in self.lists.iter(key) {
-            if !self.rows.meta().is_expired(kept, now) {
-                pairs.push((row as u32, kept));
+    /// For each row of a batch of the other side the key it matches, `NO_SLOT` where there is none.
+    pub fn find_keys(&self, other: &Encoded) -> Result<Vec<u32>> {
+        let mut keys = Vec::new();
+        self.by_key.index().lookup(&other.keys, &mut keys)?;
+        if let Some(matchable) = &other.matchable {
+            for row in (0..keys.len()).filter(|row| !matchable.value(*row)) {
+                keys[row] = NO_SLOT;
             }
         }
+        Ok(keys)
     }
 
-    /// Keeps a row, with the number of rows of the other side that it matches.
-    pub fn add(&mut self, batch: &Encoded, row: usize, matches: u32, now: i64) -> Result<()> {
+    /// The rows kept under a key that [`Self::find_keys`] gave for a row of the other side, appended
+    /// as `(row, kept)` to `pairs`; equal rows are one.
+    pub fn probe(&self, row: u32, key: u32, now: i64, pairs: &mut Vec<(u32, u32)>) {
+        if key == NO_SLOT {
+            return;
+        }
+        let alive = self.lists.iter(key).filter(|kept| !self.rows.meta().is_expired(*kept, now));
+        pairs.extend(alive.map(|kept| (row, kept)));
+    }
+
+    /// How often a kept row is there.
+    pub fn copies(&self, kept: u32) -> u32 {
+        self.copies[kept as usize]
+    }
+
+    /// Keeps a row, with the number of rows of the other side that it matches; gives its slot.
+    pub fn add(&mut self, batch: &Encoded, row: usize, matches: u32, now: i64) -> Result<u32> {
         let (slot, fresh) = self.rows.write_one(&batch.rows, row, now)?;
         let at = slot as usize;
         if at >= self.copies.len() {
@@ -121,7 +139,7 @@ impl Side {
             self.lists.push(key, slot);
             self.key_of[at] = key;
         }
-        Ok(())
+        Ok(slot)
     }
 
     /// Takes a row back; one that is not there is passed over.
@@ -147,19 +165,16 @@ impl Side {
         self.rows.remove(slot);
     }
 
-    /// How often a kept row is there.
-    pub fn copies(&self, kept: u32) -> u32 {
-        self.copies[kept as usize]
-    }
-
     /// How many rows of the other side a kept row matches.
     pub fn matches(&self, kept: u32) -> u32 {
         self.matches[kept as usize]
     }
 
-    /// Changes how many rows of the other side a kept row matches; for each of equal rows alike.
-    pub fn set_matches(&mut self, kept: u32, matches: u32) {
+    /// Changes how many rows of the other side a kept row matches, for each of equal rows alike,
+    /// which counts as writing it.
+    pub fn set_matches(&mut self, kept: u32, matches: u32, now: i64) {
         self.matches[kept as usize] = matches;
+        self.rows.written(kept, now);
     }
 
     /// Kept rows as columns; `NO_SLOT` gives NULLs.
@@ -188,6 +203,11 @@ impl Side {
         self.by_key.memory() + self.rows.memory() + self.lists.memory() + counts
     }
 
+    /// The number of columns.
+    pub fn width(&self) -> usize {
+        self.rows.encoder().types().len()
+    }
+
     fn schema(&self) -> String {
         self.by_key.schema(&self.rows.schema("copies, matches"))
     }
@@ -196,41 +216,69 @@ impl Side {
     pub fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
         let groups = state.max_parallelism();
         let mut section = state.keyed(self.name, VERSION, &self.schema());
-        for key in self.by_key.index().slots() {
-            let members: Vec<u32> = self.lists.iter(key).collect();
+        let keys: Vec<u32> = self.by_key.index().slots().collect();
+        for keys in keys.chunks(CHUNK) {
+            let columns = self.by_key.key_columns(keys)?;
+            let key_bytes = self.by_key.encoder().codec().encode(&columns, keys.len())?;
+            let members: Vec<u32> = keys.iter().flat_map(|key| self.lists.iter(*key)).collect();
             let columns = self.rows.key_columns(&members)?;
             let rows = self.rows.encoder().codec().encode(&columns, members.len())?;
-            let bytes = self.by_key.key_bytes(key)?;
-            section.entry(self.by_key.index().key_group(key, groups), &bytes, |out| {
-                out.count(members.len());
-                for (member, row) in members.iter().zip(rows.iter()) {
-                    out.bytes(row);
-                    out.option(self.rows.meta().last_write(*member), |out, at| out.i64(at));
-                    out.u32(self.copies[*member as usize]);
-                    out.u32(self.matches[*member as usize]);
-                }
-            });
+            let mut rows = members.iter().zip(rows.iter());
+            for (key, bytes) in keys.iter().zip(key_bytes.iter()) {
+                let count = self.lists.iter(*key).count();
+                section.entry(self.by_key.index().key_group(*key, groups), bytes, |out| {
+                    out.count(count);
+                    for (member, row) in rows.by_ref().take(count) {
+                        out.bytes(row);
+                        out.option(self.rows.meta().last_write(*member), StateEncoder::i64);
+                        out.u32(self.copies[*member as usize]);
+                        out.u32(self.matches[*member as usize]);
+                    }
+                });
+            }
         }
         section.finish();
         Ok(())
     }
 
+    /// Adds the rows of a snapshot; `now` is the time of writing of those from one without a TTL.
     pub fn restore(&mut self, state: &StateReader<'_>, now: i64) -> Result<()> {
+        let mut rows: Vec<Restored<'_>> = Vec::new();
         for entry in state.keyed(self.name, VERSION, &self.schema())? {
             let mut entry = entry?;
             for _ in 0..entry.value.count()? {
-                let row = entry.value.bytes()?;
-                let written = entry.value.option(|input| input.i64())?;
-                let (copies, matches) = (entry.value.u32()?, entry.value.u32()?);
-                let columns = self.rows.encoder().codec().decode(&[row])?;
-                let encoded = self.encode(&columns, 1)?;
-                self.add(&encoded, 0, matches, written.unwrap_or(now))?;
-                if let Some(slot) = self.rows.index().lookup_one(&encoded.rows, 0) {
-                    self.copies[slot as usize] = copies;
-                }
+                rows.push(Restored {
+                    row: entry.value.bytes()?,
+                    written: entry.value.option(StateDecoder::i64)?.unwrap_or(now),
+                    copies: entry.value.u32()?,
+                    matches: entry.value.u32()?,
+                });
             }
             entry.value.finish()?;
+            if rows.len() >= CHUNK {
+                self.restore_rows(&rows)?;
+                rows.clear();
+            }
+        }
+        self.restore_rows(&rows)
+    }
+
+    fn restore_rows(&mut self, rows: &[Restored<'_>]) -> Result<()> {
+        let bytes: Vec<&[u8]> = rows.iter().map(|restored| restored.row).collect();
+        let columns = self.rows.encoder().codec().decode(&bytes)?;
+        let encoded = self.encode(&columns, rows.len())?;
+        for (row, restored) in rows.iter().enumerate() {
+            let slot = self.add(&encoded, row, restored.matches, restored.written)?;
+            self.copies[slot as usize] = restored.copies;
         }
         Ok(())
     }
+}
+
+/// A row as a snapshot holds it.
+struct Restored<'a> {
+    row: &'a [u8],
+    written: i64,
+    copies: u32,
+    matches: u32,
 }
