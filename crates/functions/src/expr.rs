@@ -134,6 +134,11 @@ impl Expr {
         if let Some(expr) = rewritten {
             return Ok(expr);
         }
+        if let ("NEGATE", [Self::Literal { value, data_type }]) = (function.name, args.as_slice())
+            && let Some(value) = negative(value)
+        {
+            return Ok(Self::literal(value, data_type.clone()));
+        }
         Ok(Self::Call { function, args, symbols, returning, data_type: resolved.returns })
     }
 
@@ -300,6 +305,18 @@ impl Expr {
     pub fn display<'a>(&'a self, columns: &'a [String]) -> impl fmt::Display + 'a {
         Named { expr: self, columns }
     }
+}
+
+/// A constant with its sign changed: `-1` is one, too. `None` where the type may have no room.
+fn negative(value: &Value) -> Option<Value> {
+    Some(match value {
+        Value::Int(number) if *number >= 0 => Value::Int(-number),
+        Value::Double(number) => Value::Double(-number),
+        Value::Decimal(digits) => Value::Decimal(-digits),
+        Value::Months(months) if *months >= 0 => Value::Months(-months),
+        Value::Millis(millis) if *millis >= 0 => Value::Millis(-millis),
+        _ => return None,
+    })
 }
 
 /// The view of arguments that type rules and kernels get.

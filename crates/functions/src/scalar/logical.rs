@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, BooleanArray};
+use arrow::buffer::BooleanBuffer;
 use arrow::compute;
 use flott_types::{DataType, Family, TypeRoot};
 
@@ -88,12 +89,15 @@ fn test(
     Ok(total_kernel(move |args, context| {
         let array = args[0].clone().into_array(context.rows)?;
         let truth = array.as_boolean();
-        let result: BooleanArray = (0..context.rows)
-            .map(|row| {
-                let value = truth.is_valid(row).then(|| truth.value(row));
-                Some((value == wanted) != negated)
-            })
-            .collect();
-        Ok(Arc::new(result))
+        let values = truth.values();
+        let known = match (wanted, truth.nulls()) {
+            (Some(true), None) => values.clone(),
+            (Some(true), Some(nulls)) => values & nulls.inner(),
+            (Some(false), None) => !values,
+            (Some(false), Some(nulls)) => &!values & nulls.inner(),
+            (None, None) => BooleanBuffer::new_unset(truth.len()),
+            (None, Some(nulls)) => !nulls.inner(),
+        };
+        Ok(Arc::new(BooleanArray::new(if negated { !&known } else { known }, None)))
     }))
 }

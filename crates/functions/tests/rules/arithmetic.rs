@@ -98,6 +98,8 @@ fn decimals() {
     check("/", &[("-2", dec(1, 0)), ("3", dec(1, 0))], dec(7, 6), Ok("-0.666667"));
     check("/", &[("1", dec(5, 0)), ("0", dec(5, 0))], dec(11, 6), Err("division by zero"));
     check("%", &[("10.5", dec(10, 4)), ("3", dec(5, 2))], dec(7, 4), Ok("1.5000"));
+    check("%", &[("-128", DataType::int()), ("123", dec(12, 0))], dec(12, 0), Ok("-5"));
+    check("%", &[("10", dec(10, 0)), ("7", DataType::int())], DataType::int(), Ok("3"));
     let most = "99999999999999999999999999999999999999";
     check("+", &[(most, dec(38, 0)), ("1", dec(38, 0))], dec(38, 0), Ok("NULL"));
     check("*", &[(most, dec(38, 0)), ("10", dec(2, 0))], dec(38, 0), Ok("NULL"));

@@ -11,7 +11,9 @@ use flott_types::TypeRoot;
 
 use crate::decimal;
 use crate::loops::{binary, try_binary};
-use crate::{CallArgs, Column, EvalError, Kernel, SignatureError, kernel, total_kernel};
+use crate::{
+    CallArgs, Column, EvalError, Kernel, SessionSettings, SignatureError, kernel, total_kernel,
+};
 
 type Compiled = Result<Box<dyn Kernel>, SignatureError>;
 
@@ -86,37 +88,44 @@ pub(super) fn divide(args: &CallArgs, returns: &TypeRoot) -> Compiled {
     }
 }
 
-/// Remainder of two integers of the same type, narrowed to the result's; or of two DECIMALs.
+/// Remainder of two integers of the same type, or of two DECIMALs, brought to the result's type.
 pub(super) fn remainder(args: &CallArgs, returns: &TypeRoot) -> Compiled {
-    if let TypeRoot::Decimal { precision, scale } = returns {
-        let (to, (left, right)) = ((*precision, *scale), scales(args)?);
-        return Ok(fallible_decimals(to, move |a, b| match b {
-            0 => Err(EvalError::DivisionByZero),
-            _ => decimal::remainder((a, left), (b, right), to).map_err(|_| EvalError::Argument {
-                function: "%",
-                reason: "the quotient has more than 38 digits".into(),
-            }),
-        }));
-    }
-    let compute = match &args.data_type(0).root {
-        TypeRoot::TinyInt => integers::<Int8Type>(i8::wrapping_rem)?,
-        TypeRoot::SmallInt => integers::<Int16Type>(i16::wrapping_rem)?,
-        TypeRoot::Int => integers::<Int32Type>(i32::wrapping_rem)?,
-        TypeRoot::BigInt => integers::<Int64Type>(i64::wrapping_rem)?,
-        root => return Err(not_a_number(root)),
+    let compute = match (&args.data_type(0).root, returns) {
+        (TypeRoot::Decimal { .. }, TypeRoot::Decimal { precision, scale }) => {
+            return decimal_remainder(args, (*precision, *scale));
+        }
+        (TypeRoot::Decimal { .. }, _) => decimal_remainder(args, (decimal::MAX_PRECISION, 0))?,
+        (TypeRoot::TinyInt, _) => integers::<Int8Type>(i8::wrapping_rem)?,
+        (TypeRoot::SmallInt, _) => integers::<Int16Type>(i16::wrapping_rem)?,
+        (TypeRoot::Int, _) => integers::<Int32Type>(i32::wrapping_rem)?,
+        (TypeRoot::BigInt, _) => integers::<Int64Type>(i64::wrapping_rem)?,
+        (root, _) => return Err(not_a_number(root)),
     };
-    if args.data_type(0).root == *returns {
+    let wide = match &args.data_type(0).root {
+        TypeRoot::Decimal { .. } => {
+            TypeRoot::Decimal { precision: decimal::MAX_PRECISION, scale: 0 }
+        }
+        root => root.clone(),
+    };
+    if wide == *returns {
         return Ok(compute);
     }
-    let narrow = crate::cast::compile(
-        args.data_type(0),
-        &returns.clone().nullable(),
-        false,
-        &crate::SessionSettings::default(),
-    )?;
+    let to = returns.clone().nullable();
+    let narrow = crate::cast::compile(&wide.nullable(), &to, false, &SessionSettings::default())?;
     Ok(kernel(move |args, context| {
-        let wide = compute.evaluate(args, context)?;
-        narrow.evaluate(&[Column::rows(wide)], context)
+        let rest = compute.evaluate(args, context)?;
+        narrow.evaluate(&[Column::rows(rest)], context)
+    }))
+}
+
+fn decimal_remainder(args: &CallArgs, to: (u8, u8)) -> Compiled {
+    let (left, right) = scales(args)?;
+    Ok(fallible_decimals(to, move |a, b| match b {
+        0 => Err(EvalError::DivisionByZero),
+        _ => decimal::remainder((a, left), (b, right), to).map_err(|_| EvalError::Argument {
+            function: "%",
+            reason: "the quotient has more than 38 digits".into(),
+        }),
     }))
 }
 

@@ -111,7 +111,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         doc: FunctionDoc {
             syntax: &["a % b", "MOD(a, b)"],
             text: "The remainder of a division of exact numbers, with the sign of the first. It \
-                   has the type of the second, if both are integers.",
+                   has the type of the second, if both are whole numbers.",
             examples: &[("7 % 3", "1"), ("-7 % 3", "-1"), ("MOD(7.25, 2)", "1.25")],
         },
     },
@@ -210,7 +210,12 @@ fn resolve_remainder(args: &CallArgs) -> Result<Resolved, SignatureError> {
     if !left.root.is_exact_numeric() || !right.root.is_exact_numeric() {
         return Err(refused());
     }
-    if let Some(resolved) = resolve_decimals(left, right, decimal::modulo) {
+    if let Some(mut resolved) = resolve_decimals(left, right, decimal::modulo) {
+        // Between whole numbers the remainder has the type of the divisor.
+        let is_whole = |ty: &DataType| ty.root.as_decimal().is_some_and(|(_, scale)| scale == 0);
+        if is_whole(left) && is_whole(right) {
+            resolved.returns.root = right.root.clone();
+        }
         return Ok(resolved);
     }
     let common = common_type(&[left.clone(), right.clone()]).ok_or_else(refused)?;
