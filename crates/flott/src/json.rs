@@ -24,10 +24,10 @@ pub fn json_value(value: &Value, ty: &DataType, zone: &TimeZone) -> Json {
             json_entries(entries, element, &DataType::int(), zone)
         }
         (Value::Bytes(bytes), TypeRoot::Variant) => {
-            Json::String(String::from_utf8_lossy(bytes).into_owned())
+            Json::String(flott_functions::scalar::variant_text(bytes))
         }
         (Value::Bytes(bytes), TypeRoot::Bitmap) => {
-            Json::String(String::from_utf8_lossy(bytes).into_owned())
+            Json::String(flott_functions::scalar::bitmap_text(bytes))
         }
         (Value::Bytes(bytes), _) => {
             let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

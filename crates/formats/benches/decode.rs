@@ -54,18 +54,21 @@ fn bids(json: bool) -> Vec<u8> {
             let k = random.below(4) as usize;
             let name = ["Google", "Facebook", "Baidu", "Apple"][k];
             let path = ["a", "b", "c", "d"][k];
-            let url =
-                format!("https://www.nexmark.com/{path}/item.htm?query=1&channel_id={k}");
+            let url = format!("https://www.nexmark.com/{path}/item.htm?query=1&channel_id={k}");
             (name.to_string(), url)
         } else {
             let k = random.below(10_000);
             let (a, b) = (random.text(5), random.text(5));
-            let url =
-                format!("https://www.nexmark.com/{a}/{b}/item.htm?query=1&channel_id={k}");
+            let url = format!("https://www.nexmark.com/{a}/{b}/item.htm?query=1&channel_id={k}");
             (format!("channel-{k}"), url)
         };
         let millis = row / 10;
-        let time = format!("2024-01-01 00:{:02}:{:02}.{:03}", millis / 60_000, millis / 1000 % 60, millis % 1000);
+        let time = format!(
+            "2024-01-01 00:{:02}:{:02}.{:03}",
+            millis / 60_000,
+            millis / 1000 % 60,
+            millis % 1000
+        );
         let len = 54 + random.below(26) as usize;
         let extra = random.text(len);
         let _ = if json {
@@ -117,7 +120,8 @@ fn decode(c: &mut Criterion) {
         println!("{name}: {:.1} bytes a row", bytes.len() as f64 / ROWS as f64);
         let mut group = c.benchmark_group(format!("decode {name}"));
         group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(20);
-        for (title, projection) in [("all", (0..7).collect::<Vec<_>>()), ("3 of 7", vec![0, 2, 5])] {
+        for (title, projection) in [("all", (0..7).collect::<Vec<_>>()), ("3 of 7", vec![0, 2, 5])]
+        {
             let mut decoder = decoder(name, projection);
             group.bench_function(title, |b| {
                 b.iter(|| black_box(decode_all(&mut *decoder, &bytes)).len());

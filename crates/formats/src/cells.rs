@@ -24,7 +24,10 @@ pub(crate) enum Cells<'a> {
     Binary(&'a BinaryArray),
     Date(&'a PrimitiveArray<at::Date32Type>),
     Time(&'a PrimitiveArray<at::Time32MillisecondType>),
-    Timestamp { values: Instants<'a>, zoned: bool },
+    Timestamp {
+        values: Instants<'a>,
+        zoned: bool,
+    },
     Months(&'a PrimitiveArray<at::IntervalYearMonthType>),
     Millis(&'a PrimitiveArray<at::DurationMillisecondType>),
     Array(&'a ListArray, Box<Cells<'a>>),

@@ -28,20 +28,10 @@ use flott_types::Schema;
 
 /// All formats of this crate.
 pub fn all() -> Vec<&'static FormatDef> {
-    vec![
-        &csv::CSV,
-        &json::JSON,
-        &raw::RAW,
-        &cdc::DEBEZIUM,
-        &cdc::CANAL,
-        &cdc::MAXWELL,
-        &cdc::OGG,
-    ]
+    vec![&csv::CSV, &json::JSON, &raw::RAW, &cdc::DEBEZIUM, &cdc::CANAL, &cdc::MAXWELL, &cdc::OGG]
 }
 
 /// The schema of the columns that a decoder gives, metadata aside.
 fn projected(context: &DecodeContext) -> Schema {
-    Schema::new(
-        context.projection.iter().map(|at| context.schema.fields[*at].clone()).collect(),
-    )
+    Schema::new(context.projection.iter().map(|at| context.schema.fields[*at].clone()).collect())
 }

@@ -48,10 +48,7 @@ fn debezium_changes_become_rows() {
         assert!(decode(&[IGNORE], text).unwrap().len() <= 1);
     }
     let enveloped = r#"{"schema":{"t":1},"payload":{"after":{"id":1},"op":"c"}}"#;
-    assert_eq!(
-        decode(&[("schema-include", "true")], enveloped).unwrap(),
-        ["+I[1, NULL, NULL]"]
-    );
+    assert_eq!(decode(&[("schema-include", "true")], enveloped).unwrap(), ["+I[1, NULL, NULL]"]);
 }
 
 #[test]
@@ -77,10 +74,7 @@ fn debezium_metadata_comes_from_the_message() {
         [format!("-U[1, {meta}]"), format!("+U[2, {meta}]")]
     );
     let bare = r#"{"payload":{"after":{"id":2},"op":"c"}}"#;
-    assert_eq!(
-        decoding.stream(bare).unwrap(),
-        ["+I[2, NULL, NULL, NULL, NULL, NULL, NULL, NULL]"]
-    );
+    assert_eq!(decoding.stream(bare).unwrap(), ["+I[2, NULL, NULL, NULL, NULL, NULL, NULL, NULL]"]);
 }
 
 #[test]
@@ -114,10 +108,7 @@ fn canal_updates_patch_the_row() {
     let short = r#"{"data":[{"id":1},{"id":2}],"old":[{"id":8}],"type":"UPDATE"}"#;
     assert!(decode(&[], short).is_err());
     // What was whole before the fault has gone out in Flink.
-    assert_eq!(
-        decode(&[IGNORE], short).unwrap(),
-        ["-U[8, NULL, NULL]", "+U[1, NULL, NULL]"]
-    );
+    assert_eq!(decode(&[IGNORE], short).unwrap(), ["-U[8, NULL, NULL]", "+U[1, NULL, NULL]"]);
     let error = decode(&[], r#"{"data":null,"type":"ALTER"}"#).unwrap_err();
     assert!(error.message.contains("unknown \"type\" value \"ALTER\""), "{error}");
 }
@@ -156,9 +147,13 @@ fn canal_metadata_comes_from_the_message() {
 
 #[test]
 fn maxwell_changes_become_rows() {
-    let decoding = Decoding::new("maxwell-json", &columns(), &[]).metadata(&["ingestion-timestamp"]);
+    let decoding =
+        Decoding::new("maxwell-json", &columns(), &[]).metadata(&["ingestion-timestamp"]);
     for (text, rows) in [
-        (r#"{"data":{"id":1},"type":"insert","ts":2}"#, &["+I[1, NULL, NULL, 1970-01-01 00:00:02.000]"][..]),
+        (
+            r#"{"data":{"id":1},"type":"insert","ts":2}"#,
+            &["+I[1, NULL, NULL, 1970-01-01 00:00:02.000]"][..],
+        ),
         (r#"{"data":{"id":1},"type":"delete"}"#, &["-D[1, NULL, NULL, NULL]"]),
         (
             r#"{"data":{"id":1,"v":"n"},"old":{"v":"o"},"type":"update"}"#,
@@ -209,33 +204,45 @@ fn changes_are_written_as_additions_and_deletions() {
     assert_eq!(
         write("debezium-json", &[]),
         concat!(
-            r#"{"before":null,"after":{"id":1,"v":"a"},"op":"c"}"#, "\n",
-            r#"{"before":{"id":1,"v":"a"},"after":null,"op":"d"}"#, "\n",
-            r#"{"before":null,"after":{"id":1,"v":null},"op":"c"}"#, "\n",
+            r#"{"before":null,"after":{"id":1,"v":"a"},"op":"c"}"#,
+            "\n",
+            r#"{"before":{"id":1,"v":"a"},"after":null,"op":"d"}"#,
+            "\n",
+            r#"{"before":null,"after":{"id":1,"v":null},"op":"c"}"#,
+            "\n",
         )
     );
     assert_eq!(
         write("ogg-json", &[("encode.ignore-null-fields", "true")]),
         concat!(
-            r#"{"after":{"id":1,"v":"a"},"op_type":"I"}"#, "\n",
-            r#"{"before":{"id":1,"v":"a"},"op_type":"D"}"#, "\n",
-            r#"{"after":{"id":1},"op_type":"I"}"#, "\n",
+            r#"{"after":{"id":1,"v":"a"},"op_type":"I"}"#,
+            "\n",
+            r#"{"before":{"id":1,"v":"a"},"op_type":"D"}"#,
+            "\n",
+            r#"{"after":{"id":1},"op_type":"I"}"#,
+            "\n",
         )
     );
     assert_eq!(
         write("canal-json", &[]),
         concat!(
-            r#"{"data":[{"id":1,"v":"a"}],"type":"INSERT"}"#, "\n",
-            r#"{"data":[{"id":1,"v":"a"}],"type":"DELETE"}"#, "\n",
-            r#"{"data":[{"id":1,"v":null}],"type":"INSERT"}"#, "\n",
+            r#"{"data":[{"id":1,"v":"a"}],"type":"INSERT"}"#,
+            "\n",
+            r#"{"data":[{"id":1,"v":"a"}],"type":"DELETE"}"#,
+            "\n",
+            r#"{"data":[{"id":1,"v":null}],"type":"INSERT"}"#,
+            "\n",
         )
     );
     assert_eq!(
         write("maxwell-json", &[]),
         concat!(
-            r#"{"data":{"id":1,"v":"a"},"type":"insert"}"#, "\n",
-            r#"{"data":{"id":1,"v":"a"},"type":"delete"}"#, "\n",
-            r#"{"data":{"id":1,"v":null},"type":"insert"}"#, "\n",
+            r#"{"data":{"id":1,"v":"a"},"type":"insert"}"#,
+            "\n",
+            r#"{"data":{"id":1,"v":"a"},"type":"delete"}"#,
+            "\n",
+            r#"{"data":{"id":1,"v":null},"type":"insert"}"#,
+            "\n",
         )
     );
     let error = encode("debezium-json", &columns, &[("schema-include", "true")], &rows, b"");

@@ -91,13 +91,7 @@ fn repeated_keys_differ_between_the_two_ways() {
 fn forgiven_values_are_null_and_broken_records_go() {
     let text = "{\"a\":1,\"b\":\"one\"}\n{\"a\":2,\"b\":\"tw\n{\"a\":\"three\",\"b\":\"3\"}\n[1,2]\n\
                 {\"b\":\"only b\"}\n{\"a\":5,\"b\":{\"x\":1}}\n{\"a\":6.7,\"b\":true}\n";
-    let rows = [
-        "+I[1, one]",
-        "+I[NULL, 3]",
-        "+I[NULL, only b]",
-        "+I[5, {\"x\":1}]",
-        "+I[6, true]",
-    ];
+    let rows = ["+I[1, one]", "+I[NULL, 3]", "+I[NULL, only b]", "+I[5, {\"x\":1}]", "+I[6, true]"];
     assert_eq!(both(two, &[IGNORE], text), rows);
 }
 
@@ -149,16 +143,31 @@ fn types_take_json_values_as_in_flink() {
         (DataType::decimal(6, 2), r#"" 1.5 ""#, "1.50", "ERROR"),
         (DataType::string(), "1.50", "1.50", "1.5"),
         (DataType::string(), "true", "true", "true"),
-        (DataType::string(), r#"{ "k" : [1.0, null] }"#, r#"{"k":[1.0,null]}"#, r#"{"k":[1.0,null]}"#),
+        (
+            DataType::string(),
+            r#"{ "k" : [1.0, null] }"#,
+            r#"{"k":[1.0,null]}"#,
+            r#"{"k":[1.0,null]}"#,
+        ),
         (DataType::bytes(), r#""YWJj""#, "abc", "abc"),
         (DataType::bytes(), "1", "ERROR", "NULL"),
         (TypeRoot::Date.nullable(), r#""2024-02-29""#, "2024-02-29", "2024-02-29"),
         (TypeRoot::Date.nullable(), r#""2023-02-29""#, "ERROR", "ERROR"),
         (time(3), r#""10:11:12.5""#, "10:11:12.5", "10:11:12.5"),
         (time(3), r#""10:11""#, "ERROR", "ERROR"),
-        (DataType::timestamp(3), r#""2024-02-31 10:11:12""#, "2024-02-29 10:11:12.000", "2024-02-29 10:11:12.000"),
+        (
+            DataType::timestamp(3),
+            r#""2024-02-31 10:11:12""#,
+            "2024-02-29 10:11:12.000",
+            "2024-02-29 10:11:12.000",
+        ),
         (DataType::timestamp(3), r#""2024-02-29T10:11:12""#, "ERROR", "ERROR"),
-        (DataType::timestamp_ltz(3), r#""2024-02-29 10:11:12Z""#, "2024-02-29 10:11:12.000", "2024-02-29 10:11:12.000"),
+        (
+            DataType::timestamp_ltz(3),
+            r#""2024-02-29 10:11:12Z""#,
+            "2024-02-29 10:11:12.000",
+            "2024-02-29 10:11:12.000",
+        ),
         (DataType::array(DataType::int()), r#"[1,null,"3"]"#, "[1, NULL, 3]", "[1, NULL, 3]"),
         (DataType::array(DataType::int()), "{}", "ERROR", "ERROR"),
         (string_map.clone(), r#"{"k":1,"l":null,"k":3}"#, "{l=NULL, k=3}", "{l=NULL, k=3}"),
@@ -178,8 +187,7 @@ fn types_take_json_values_as_in_flink() {
 
 #[test]
 fn iso_timestamps_are_an_option() {
-    let columns =
-        [("ts", DataType::timestamp(3)), ("l", DataType::timestamp_ltz(3))];
+    let columns = [("ts", DataType::timestamp(3)), ("l", DataType::timestamp_ltz(3))];
     let iso = [("timestamp-format.standard", "ISO-8601")];
     let text = r#"{"ts":"2025-03-01T10:00:00.123","l":"2025-03-01T10:00Z"}"#;
     assert_eq!(
@@ -196,7 +204,8 @@ fn iso_timestamps_are_an_option() {
 
 #[test]
 fn skipped_records_leave_no_trace() {
-    let (rows, bad) = two(&[]).lenient("{\"a\":1}\n{\"b\":\"x\",\"a\":{}}\n[{\"a\":2},{\"a\":\"q\"}]\n{\"a\":3}");
+    let (rows, bad) =
+        two(&[]).lenient("{\"a\":1}\n{\"b\":\"x\",\"a\":{}}\n[{\"a\":2},{\"a\":\"q\"}]\n{\"a\":3}");
     assert_eq!(rows, ["+I[1, NULL]", "+I[3, NULL]"]);
     assert_eq!(bad.len(), 2, "{bad:?}");
     assert!(bad[1].starts_with("byte 25: cannot read 'q' as INT for column 'a'"), "{bad:?}");
@@ -218,8 +227,10 @@ fn types_that_json_lacks_are_refused() {
 fn many_fields_are_found_too() {
     let names: Vec<String> = (0..40).map(|n| format!("f{n}")).collect();
     let columns: Vec<_> = names.iter().map(|name| (name.as_str(), DataType::int())).collect();
-    let body: Vec<_> = names.iter().rev().map(|name| format!("\"{name}\":{}", &name[1..])).collect();
-    let rows = Decoding::new("json", &columns, &[]).stream(format!("{{{}}}", body.join(","))).unwrap();
+    let body: Vec<_> =
+        names.iter().rev().map(|name| format!("\"{name}\":{}", &name[1..])).collect();
+    let rows =
+        Decoding::new("json", &columns, &[]).stream(format!("{{{}}}", body.join(","))).unwrap();
     let expected: Vec<_> = (0..40).map(|n| n.to_string()).collect();
     assert_eq!(rows, [format!("+I[{}]", expected.join(", "))]);
 }
@@ -245,7 +256,10 @@ fn values_are_written_as_jackson_writes_them() {
                 Value::Timestamp(1_500_000_000),
                 Value::Timestamp(0),
                 Value::Bytes(b"abc".as_slice().into()),
-                Value::Row(vec![Value::Null, Value::Array(vec![Value::Boolean(true), Value::Null])]),
+                Value::Row(vec![
+                    Value::Null,
+                    Value::Array(vec![Value::Boolean(true), Value::Null]),
+                ]),
             ],
             vec![
                 Value::Null,

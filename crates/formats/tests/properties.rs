@@ -112,8 +112,7 @@ fn table(ty: impl Strategy<Value = DataType>) -> impl Strategy<Value = Table> {
 /// Writes a table and reads it again.
 fn round_trip(name: &'static str, pairs: &[(&str, &str)], (types, rows): &Table) {
     let names: Vec<_> = (0..types.len()).map(|at| format!("c {at}")).collect();
-    let columns: Vec<_> =
-        names.iter().map(String::as_str).zip(types.iter().cloned()).collect();
+    let columns: Vec<_> = names.iter().map(String::as_str).zip(types.iter().cloned()).collect();
     let written = batch(&columns, rows);
     let text = encode(name, &columns, pairs, &written, b"\n").unwrap();
     let decoding = Decoding::new(name, &columns, pairs);

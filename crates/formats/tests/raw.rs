@@ -39,16 +39,16 @@ fn numbers_are_binary() {
             assert_eq!(text.as_bytes(), bytes, "{ty}");
         }
     }
-    let error =
-        Decoding::new("raw", &[("v", DataType::int())], &[]).message("abc").unwrap_err();
+    let error = Decoding::new("raw", &[("v", DataType::int())], &[]).message("abc").unwrap_err();
     assert_eq!(error.message, "size of data for INT is 3 bytes, not 4");
 }
 
 #[test]
 fn one_column_of_a_simple_type_is_wanted() {
     let text = ("a", DataType::string());
-    let error =
-        Decoding::new("raw", &[text.clone(), ("b", DataType::string())], &[]).stream("").unwrap_err();
+    let error = Decoding::new("raw", &[text.clone(), ("b", DataType::string())], &[])
+        .stream("")
+        .unwrap_err();
     assert!(error.message.contains("[a: STRING, b: STRING]"), "{error}");
     let date = ("d", TypeRoot::Date.nullable());
     assert!(Decoding::new("raw", &[date], &[]).stream("").is_err());
@@ -58,6 +58,7 @@ fn one_column_of_a_simple_type_is_wanted() {
 #[test]
 fn text_is_written_in_its_charset() {
     let columns = [("v", DataType::string())];
-    let rows = batch(&columns, &[vec![Value::string("a")], vec![Value::Null], vec![Value::string("b")]]);
+    let rows =
+        batch(&columns, &[vec![Value::string("a")], vec![Value::Null], vec![Value::string("b")]]);
     assert_eq!(encode("raw", &columns, &[], &rows, b"\n").unwrap(), "a\n\nb\n");
 }

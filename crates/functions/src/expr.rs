@@ -122,6 +122,7 @@ impl Expr {
         symbols: Vec<Arc<str>>,
         returning: Option<DataType>,
     ) -> Result<Self, SignatureError> {
+        let (args, symbols) = crate::scalar::json::mark_json(function.name, args, symbols);
         let call = call_args(function.name, &args, &symbols, returning.clone());
         let resolved = (function.resolve)(&call)?;
         let args = args

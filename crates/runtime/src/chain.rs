@@ -5,7 +5,6 @@ use std::sync::Arc;
 use flott_state::{MemoryAccount, StateReader, StateWriter};
 use flott_types::ChangelogBatch;
 
-use crate::Result;
 use crate::checkpoint::{Barrier, Checkpoint, OperatorState, TaskSnapshot};
 use crate::context::{OperatorContext, TaskInfo};
 use crate::element::{EndOfInput, MarkedBatch};
@@ -15,6 +14,10 @@ use crate::operator::Operator;
 use crate::outputs::Outputs;
 use crate::stage::{Stage, earlier};
 use crate::watermark::{Change, WatermarkCombiner};
+use crate::{Result, RuntimeError};
+
+/// State that an operator need not account for, in bytes.
+const SMALL_STATE: usize = 16 * 1024;
 
 /// An operator of a chain with everything after it up to the next exchanges.
 ///
@@ -95,8 +98,15 @@ impl Link {
 
     fn account(&mut self) -> Result<()> {
         let bytes = self.operator.state_bytes();
+        if cfg!(debug_assertions) && bytes > isize::MAX as usize {
+            return Err(self.broken(format!("accounts for {bytes} bytes of state")));
+        }
         self.context.metrics.record_state(bytes);
         Ok(self.memory.resize(bytes)?)
+    }
+
+    fn broken(&self, problem: String) -> RuntimeError {
+        RuntimeError::internal(self.context.info.name.clone(), problem)
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
@@ -170,6 +180,12 @@ impl Stage for Link {
             watermark: self.context.watermark,
             snapshot: state.finish().into(),
         };
+        if cfg!(debug_assertions)
+            && state.snapshot.len() > SMALL_STATE
+            && self.operator.state_bytes() == 0
+        {
+            return Err(self.broken("holds state and accounts for none".into()));
+        }
         snapshot.operators.push((self.uid.clone(), state));
         self.context.outputs.barrier(barrier, snapshot)
     }

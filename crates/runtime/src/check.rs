@@ -166,3 +166,69 @@ fn describe(batch: &ChangelogBatch, row: usize) -> String {
         batch.rows.columns().iter().map(|column| format!("{:?}", column.slice(row, 1))).collect();
     format!("{} row {row} ({})", batch.kind(row), values.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{ArrayRef, Int64Array};
+    use arrow::datatypes::{DataType, Field, Schema};
+    use arrow::record_batch::RecordBatch;
+
+    use super::*;
+    use crate::marks::Mark;
+
+    fn schema(data_type: DataType) -> SchemaRef {
+        Arc::new(Schema::new(vec![Field::new("v", data_type, true)]))
+    }
+
+    fn check(mode: ChangelogMode, is_source: bool, malformed: &Arc<AtomicBool>) -> OutputCheck {
+        let contract = OutputContract { schema: schema(DataType::Int64), mode, repeatable: true };
+        OutputCheck::new("Op".into(), contract, is_source, malformed.clone()).unwrap()
+    }
+
+    fn batch(rows: &[(RowKind, i64)]) -> ChangelogBatch {
+        let values: ArrayRef = Arc::new(rows.iter().map(|row| row.1).collect::<Int64Array>());
+        let rows_of = RecordBatch::try_new(schema(DataType::Int64), vec![values]).unwrap();
+        ChangelogBatch::new(rows_of, rows.iter().map(|row| row.0).collect())
+    }
+
+    #[test]
+    fn kinds_types_and_marks_are_held_to_the_promise() {
+        let fine = Arc::default();
+        let mut insert_only = check(ChangelogMode::INSERT_ONLY, false, &fine);
+        insert_only.batch(&batch(&[(RowKind::Insert, 1)]), &Marks::NONE).unwrap();
+        let deleted = batch(&[(RowKind::Insert, 1), (RowKind::Delete, 1)]);
+        let error = insert_only.batch(&deleted, &Marks::NONE).unwrap_err().to_string();
+        assert!(error.starts_with("Op: gave -D row 1"), "{error}");
+
+        let marks = [Mark { row: 2, watermark: 1 }].into_iter().collect();
+        assert!(insert_only.batch(&batch(&[(RowKind::Insert, 1)]), &marks).is_err());
+
+        let texts: ArrayRef = Arc::new(arrow::array::StringArray::from(vec!["x"]));
+        let texts = RecordBatch::try_new(schema(DataType::Utf8), vec![texts]).unwrap();
+        assert!(insert_only.batch(&ChangelogBatch::inserts(texts), &Marks::NONE).is_err());
+    }
+
+    #[test]
+    fn what_is_taken_back_must_be_there() {
+        let fine = Arc::default();
+        let mut check_all = check(ChangelogMode::ALL, false, &fine);
+        let rows = [(RowKind::Insert, 1), (RowKind::UpdateBefore, 1), (RowKind::UpdateAfter, 2)];
+        check_all.batch(&batch(&rows), &Marks::NONE).unwrap();
+        check_all.batch(&batch(&[(RowKind::Delete, 2)]), &Marks::NONE).unwrap();
+        let error = check_all.batch(&batch(&[(RowKind::Delete, 2)]), &Marks::NONE).unwrap_err();
+        assert!(error.to_string().contains("which is not there"), "{error}");
+        // Upserts find their row by its key.
+        let mut upsert = check(ChangelogMode::UPSERT, false, &fine);
+        upsert.batch(&batch(&[(RowKind::Delete, 2)]), &Marks::NONE).unwrap();
+    }
+
+    #[test]
+    fn nobody_is_blamed_for_a_malformed_source() {
+        let malformed = Arc::default();
+        let mut source = check(ChangelogMode::ALL, true, &malformed);
+        let mut after = check(ChangelogMode::ALL, false, &malformed);
+        let unknown = batch(&[(RowKind::Delete, 9)]);
+        source.batch(&unknown, &Marks::NONE).unwrap();
+        after.batch(&unknown, &Marks::NONE).unwrap();
+    }
+}

@@ -73,3 +73,41 @@ impl Coalescer {
         Ok(Some(MarkedBatch { batch, marks }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int64Array};
+    use arrow::datatypes::{DataType, Field, Schema};
+    use arrow::record_batch::RecordBatch;
+
+    use super::*;
+
+    fn batch(values: Vec<i64>) -> ChangelogBatch {
+        let schema = Arc::new(Schema::new(vec![Field::new("v", DataType::Int64, true)]));
+        let values: ArrayRef = Arc::new(Int64Array::from(values));
+        ChangelogBatch::inserts(RecordBatch::try_new(schema, vec![values]).unwrap())
+    }
+
+    #[test]
+    fn rows_kinds_and_watermarks_keep_their_places() {
+        let mut coalescer = Coalescer::default();
+        coalescer.push(batch(vec![1, 2]).into());
+        coalescer.push_watermark(10);
+        let deleted = ChangelogBatch::new(
+            batch(vec![3]).rows,
+            [RowKind::Delete].into_iter().collect(),
+        );
+        let marks = [Mark { row: 1, watermark: 20 }].into_iter().collect();
+        coalescer.push(MarkedBatch { batch: deleted, marks });
+        coalescer.push_watermark(15);
+        let rows = coalescer.take().unwrap().unwrap();
+        assert_eq!(rows.batch.len(), 3);
+        let kinds: Vec<_> = rows.batch.kinds.iter().flat_map(|kinds| kinds.iter()).collect();
+        assert_eq!(kinds, [RowKind::Insert, RowKind::Insert, RowKind::Delete]);
+        let expected = [Mark { row: 2, watermark: 10 }, Mark { row: 3, watermark: 20 }];
+        assert_eq!(rows.marks.as_slice(), expected);
+        assert!(coalescer.take().unwrap().is_none());
+    }
+}

@@ -246,3 +246,60 @@ impl HashPartitioner {
         Ok(parts?.into_iter().enumerate().collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, AsArray, Int64Array};
+    use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema};
+    use arrow::record_batch::RecordBatch;
+    use flott_types::{ChangelogBatch, RowKind};
+
+    use super::*;
+    use crate::marks::Marks;
+
+    fn rows(count: i64, marks: &[(u32, i64)]) -> MarkedBatch {
+        let schema = Arc::new(Schema::new(vec![Field::new("key", Arrow::Int64, true)]));
+        let keys: ArrayRef = Arc::new((0..count).map(|i| i % 10).collect::<Int64Array>());
+        let kinds = (0..count).map(|i| if i % 3 == 0 { RowKind::Delete } else { RowKind::Insert });
+        let rows = RecordBatch::try_new(schema, vec![keys]).unwrap();
+        let marks = marks.iter().map(|(row, watermark)| Mark { row: *row, watermark: *watermark });
+        MarkedBatch {
+            batch: ChangelogBatch::new(rows, kinds.collect()),
+            marks: marks.collect::<Marks>(),
+        }
+    }
+
+    #[test]
+    fn each_key_goes_to_one_task_with_its_kinds_and_marks() {
+        let mut hash = HashPartitioner::new(vec![0], &[DataType::bigint()], 128, 3);
+        let parts = hash.split(rows(60, &[(0, 5), (20, 10), (60, 30)])).unwrap();
+        let mut owners = vec![None; 10];
+        let mut total = 0;
+        for (target, part) in parts {
+            let keys = part.batch.column(0).as_primitive::<Int64Type>().values().to_vec();
+            for key in &keys {
+                assert_eq!(*owners[*key as usize].get_or_insert(target), target);
+            }
+            // Of each key there are six rows, two of them before the middle mark.
+            let share = keys.len() as u32 / 6;
+            let expected = [(0, 5), (share * 2, 10), (share * 6, 30)];
+            let expected: Marks =
+                expected.into_iter().map(|(row, watermark)| Mark { row, watermark }).collect();
+            assert_eq!(part.marks, expected);
+            let deletes = part.batch.kinds.iter().flat_map(|kinds| kinds.iter());
+            total += deletes.filter(|kind| *kind == RowKind::Delete).count();
+        }
+        assert_eq!(total, 20);
+    }
+
+    #[test]
+    fn a_batch_of_one_task_is_not_copied() {
+        let mut hash = HashPartitioner::new(vec![0], &[DataType::bigint()], 128, 1);
+        let rows = rows(60, &[]);
+        let column = rows.batch.column(0).clone();
+        let parts = hash.split(rows).unwrap();
+        assert!(Arc::ptr_eq(parts[0].1.batch.column(0), &column));
+    }
+}

@@ -174,3 +174,71 @@ impl InputGate {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::{ChannelSender, Limits};
+    use crate::checkpoint::CheckpointKind;
+
+    const BARRIER: Barrier = Barrier { checkpoint: 1, kind: CheckpointKind::Checkpoint };
+
+    fn gate(channels: &[usize]) -> (InputGate, Vec<ChannelSender>) {
+        let count = channels.iter().sum();
+        let limits = Limits { wait: false, ..Limits::default() };
+        let inbox = Inbox::new(count, limits, &Arc::default());
+        let senders = (0..count).map(|channel| ChannelSender::new(&inbox, channel)).collect();
+        (InputGate::new(inbox, channels), senders)
+    }
+
+    /// Everything that arrives, as text.
+    fn arrivals(gate: &mut InputGate) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Some(arrival) = gate.next().unwrap() {
+            all.push(match arrival {
+                Arrival::Rows(input, rows) => format!("rows {input} {}", rows.batch.len()),
+                Arrival::Watermark(input, watermark) => format!("watermark {input} {watermark}"),
+                Arrival::Idle(input, idle) => format!("idle {input} {idle}"),
+                Arrival::Barrier(barrier) => format!("barrier {}", barrier.checkpoint),
+                Arrival::End(input, how) => format!("end {input} {how:?}"),
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn a_channel_is_blocked_until_all_barriers_are_there() {
+        let (mut gate, senders) = gate(&[2, 1]);
+        senders[0].send(StreamElement::Barrier(BARRIER)).unwrap();
+        senders[0].send(StreamElement::Watermark(90)).unwrap();
+        senders[1].send(StreamElement::Watermark(10)).unwrap();
+        senders[2].send(StreamElement::Watermark(5)).unwrap();
+        assert_eq!(arrivals(&mut gate), ["watermark 1 5"]);
+        senders[1].send(StreamElement::Barrier(BARRIER)).unwrap();
+        assert!(arrivals(&mut gate).is_empty());
+        senders[2].send(StreamElement::Barrier(BARRIER)).unwrap();
+        assert_eq!(arrivals(&mut gate), ["barrier 1", "watermark 0 10"]);
+    }
+
+    #[test]
+    fn a_channel_that_ends_needs_no_barrier() {
+        let (mut gate, senders) = gate(&[2]);
+        senders[0].send(StreamElement::Barrier(BARRIER)).unwrap();
+        senders[1].send(StreamElement::End(EndOfInput::Drained)).unwrap();
+        assert_eq!(arrivals(&mut gate), ["barrier 1"]);
+        senders[0].send(StreamElement::End(EndOfInput::Stopped)).unwrap();
+        assert_eq!(arrivals(&mut gate), ["end 0 Stopped"]);
+    }
+
+    #[test]
+    fn an_input_is_idle_when_all_its_channels_are() {
+        let (mut gate, senders) = gate(&[2]);
+        senders[0].send(StreamElement::Watermark(7)).unwrap();
+        senders[0].send(StreamElement::Idle).unwrap();
+        assert!(arrivals(&mut gate).is_empty());
+        senders[1].send(StreamElement::Idle).unwrap();
+        assert_eq!(arrivals(&mut gate), ["watermark 0 7", "idle 0 true"]);
+        senders[1].send(StreamElement::Active).unwrap();
+        assert_eq!(arrivals(&mut gate), ["idle 0 false"]);
+    }
+}

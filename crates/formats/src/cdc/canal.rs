@@ -132,12 +132,7 @@ impl Protocol for Canal {
 }
 
 impl Canal {
-    fn is_included(
-        &self,
-        message: &[u8],
-        pattern: &Regex,
-        index: usize,
-    ) -> Result<bool, Trouble> {
+    fn is_included(&self, message: &[u8], pattern: &Regex, index: usize) -> Result<bool, Trouble> {
         let Some(start) = self.root.start(index) else {
             return Err(corrupt(FORMAT, "\"database\" or \"table\" is missing"));
         };

@@ -78,7 +78,11 @@ pub(super) fn image(
 ) -> Result<Option<usize>, Trouble> {
     match start {
         Some(at) if message[at] != b'{' => {
-            if ignore_errors { Ok(None) } else { Err(Trouble::shape(message[at], "an object")) }
+            if ignore_errors {
+                Ok(None)
+            } else {
+                Err(Trouble::shape(message[at], "an object"))
+            }
         }
         start => Ok(start),
     }

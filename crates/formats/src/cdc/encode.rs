@@ -43,12 +43,7 @@ impl Template {
     pub(super) fn data(head: &str, tail: &str, add: &str, delete: &str) -> Self {
         let around = |kind: &str| {
             let tail = format!("{tail},\"type\":\"{kind}\"}}");
-            Around {
-                head: head.into(),
-                short_head: head.into(),
-                short_tail: tail.clone(),
-                tail,
-            }
+            Around { head: head.into(), short_head: head.into(), short_tail: tail.clone(), tail }
         };
         Self { add: around(add), delete: around(delete) }
     }

@@ -47,7 +47,11 @@ impl Envelope {
                 break;
             }
         }
-        if lexer.eat(b'}') { Ok(()) } else { Ok(lexer.error("a comma or a closing brace is missing")?) }
+        if lexer.eat(b'}') {
+            Ok(())
+        } else {
+            Ok(lexer.error("a comma or a closing brace is missing")?)
+        }
     }
 
     /// Where the field at `index` of the names starts; `None` when it is missing or `null`.

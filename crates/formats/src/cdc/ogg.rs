@@ -10,9 +10,9 @@ use super::decode::{self, Protocol, RowWriter, corrupt, image};
 use super::encode::{self, Template};
 use super::envelope::{Envelope, text_at};
 use super::metadata::{Metadata, Source, instant_micros, strings};
+use crate::builders::Fault;
 use crate::json::lexer::Lexer;
 use crate::json::{Trouble, options};
-use crate::builders::Fault;
 use crate::text::{self, DateTime, TimestampStyle};
 
 /// The format `ogg-json`.

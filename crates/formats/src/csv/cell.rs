@@ -53,8 +53,8 @@ fn push_or_ignore(column: &mut Column, text: &[u8], dialect: &Dialect) -> Result
 /// The elements of a value; a blank one has none.
 fn elements<'a>(text: &'a [u8], dialect: &'a Dialect) -> impl Iterator<Item = &'a [u8]> {
     let separator = &dialect.array_separator;
-    let mut rest = (memmem::find(text, separator).is_some() || !trim(text).is_empty())
-        .then_some(text);
+    let mut rest =
+        (memmem::find(text, separator).is_some() || !trim(text).is_empty()).then_some(text);
     std::iter::from_fn(move || {
         let text = rest?;
         let element = match memmem::find(text, separator) {

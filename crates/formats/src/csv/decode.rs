@@ -229,8 +229,7 @@ impl Decoder for CsvDecoder {
         while self.rows.len() < max_rows {
             if self.row_decoder.dialect.comments {
                 let decoder = &mut self.row_decoder;
-                let mut reader =
-                    Reader::new(bytes, at, last, &decoder.marks, &mut decoder.scratch);
+                let mut reader = Reader::new(bytes, at, last, &decoder.marks, &mut decoder.scratch);
                 let skipped = reader.skip_comments();
                 at = reader.at;
                 if skipped.is_err() {
@@ -264,8 +263,7 @@ impl Decoder for CsvDecoder {
         let decoder = &mut self.row_decoder;
         let mut at = if message.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         if decoder.dialect.comments {
-            let mut reader =
-                Reader::new(message, at, true, &decoder.marks, &mut decoder.scratch);
+            let mut reader = Reader::new(message, at, true, &decoder.marks, &mut decoder.scratch);
             let _ = reader.skip_comments();
             at = reader.at;
         }

@@ -226,9 +226,14 @@ mod tests {
 
     #[test]
     fn delimiters_may_be_escaped() {
-        for (written, separator) in
-            [(",", ','), ("\\t", '\t'), ("\\u0001", '\u{1}'), ("\\1", '\u{1}'), ("\\\\", '\\'), ("§", '§')]
-        {
+        for (written, separator) in [
+            (",", ','),
+            ("\\t", '\t'),
+            ("\\u0001", '\u{1}'),
+            ("\\1", '\u{1}'),
+            ("\\\\", '\\'),
+            ("§", '§'),
+        ] {
             assert_eq!(dialect(&[("field-delimiter", written)]).unwrap().separator, separator);
         }
     }

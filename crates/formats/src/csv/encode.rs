@@ -42,9 +42,10 @@ fn unsafe_bytes(dialect: &Dialect) -> [bool; 256] {
     };
     std::array::from_fn(|byte| {
         byte as u32 <= last
-            || escapes.into_iter().flatten().any(|c| {
-                if c.is_ascii() { c as usize == byte } else { byte >= 0x80 }
-            })
+            || escapes
+                .into_iter()
+                .flatten()
+                .any(|c| if c.is_ascii() { c as usize == byte } else { byte >= 0x80 })
             || (byte >= 0x80 && last >= 0x80)
     })
 }

@@ -22,7 +22,8 @@ use crate::lines::LineDecoder;
 /// Makes the decoder of `json`.
 pub(super) fn decoder(context: &DecodeContext) -> Result<Box<dyn Decoder>, ConnectorError> {
     let options = &context.options;
-    let (fail, ignore) = (options.bool(&FAIL_ON_MISSING_FIELD)?, options.bool(&IGNORE_PARSE_ERRORS)?);
+    let (fail, ignore) =
+        (options.bool(&FAIL_ON_MISSING_FIELD)?, options.bool(&IGNORE_PARSE_ERRORS)?);
     if fail && ignore {
         return Err(FormatError::Conflict(
             FAIL_ON_MISSING_FIELD.key.into(),

@@ -167,7 +167,9 @@ impl Style {
             Cells::Date(array) => {
                 quoted_unless(out, false, |out| text::write_date(out, array.value(row).into()));
             }
-            Cells::Time(array) => quoted_unless(out, false, |out| write_time(out, array.value(row))),
+            Cells::Time(array) => {
+                quoted_unless(out, false, |out| write_time(out, array.value(row)))
+            }
             Cells::Timestamp { values, zoned } => {
                 let separator = match self.timestamps {
                     TimestampFormat::Sql => b' ',
@@ -211,7 +213,8 @@ impl Style {
         entries: std::ops::Range<usize>,
     ) -> Result<(), FormatError> {
         let Cells::Text(keys) = keys else { return Ok(()) };
-        let key = |entry: usize| match (&self.null_keys, arrow::array::Array::is_null(keys, entry)) {
+        let key = |entry: usize| match (&self.null_keys, arrow::array::Array::is_null(keys, entry))
+        {
             (_, false) => Ok(Some(keys.value(entry))),
             (NullKeys::Literal(literal), true) => Ok(Some(literal.as_str())),
             (NullKeys::Drop, true) => Ok(None),

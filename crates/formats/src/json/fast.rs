@@ -66,12 +66,7 @@ fn complete(found: usize, fields: &Fields, flavor: Flavor) -> Option<()> {
 }
 
 #[inline]
-fn value(
-    lexer: &mut Lexer<'_>,
-    shape: &Shape,
-    column: &mut Column,
-    flavor: Flavor,
-) -> Option<()> {
+fn value(lexer: &mut Lexer<'_>, shape: &Shape, column: &mut Column, flavor: Flavor) -> Option<()> {
     if lexer.peek() == b'n' {
         lexer.word(b"null").ok()?;
         column.push_null();
@@ -148,12 +143,7 @@ fn value(
     Some(())
 }
 
-fn array(
-    lexer: &mut Lexer<'_>,
-    element: &Shape,
-    lists: &mut Lists,
-    flavor: Flavor,
-) -> Option<()> {
+fn array(lexer: &mut Lexer<'_>, element: &Shape, lists: &mut Lists, flavor: Flavor) -> Option<()> {
     if !lexer.eat(b'[') {
         return None;
     }

@@ -212,8 +212,7 @@ impl<'a> Lexer<'a> {
                     }
                     let object = bracket == b'{';
                     let bit = 1u64 << (depth % 64);
-                    open[depth / 64] =
-                        open[depth / 64] & !bit | if object { bit } else { 0 };
+                    open[depth / 64] = open[depth / 64] & !bit | if object { bit } else { 0 };
                     depth += 1;
                     self.at += 1;
                     if !self.eat(if object { b'}' } else { b']' }) {
@@ -295,9 +294,7 @@ fn unescape_code(escape: &[u8], out: &mut Vec<u8>) -> usize {
     let first = code_unit(&escape[1..]);
     let (code, used) = match (first, escape.get(5..7)) {
         (0xD800..0xDC00, Some(b"\\u")) => match code_unit(&escape[7..]) {
-            second @ 0xDC00..0xE000 => {
-                (0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00), 11)
-            }
+            second @ 0xDC00..0xE000 => (0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00), 11),
             _ => (first, 5),
         },
         _ => (first, 5),
@@ -309,9 +306,10 @@ fn unescape_code(escape: &[u8], out: &mut Vec<u8>) -> usize {
 }
 
 fn code_unit(digits: &[u8]) -> u32 {
-    digits.iter().take(4).fold(0, |code, digit| {
-        code << 4 | char::from(*digit).to_digit(16).unwrap_or(0)
-    })
+    digits
+        .iter()
+        .take(4)
+        .fold(0, |code, digit| code << 4 | char::from(*digit).to_digit(16).unwrap_or(0))
 }
 
 /// Where the first quote or backslash is. Short strings are looked through by words of eight bytes.
@@ -321,8 +319,8 @@ fn quote_or_backslash(text: &[u8]) -> Option<usize> {
     while at < 24 {
         let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
         let word = u64::from_le_bytes(*chunk);
-        let found = zero_bytes(word ^ 0x2222_2222_2222_2222)
-            | zero_bytes(word ^ 0x5C5C_5C5C_5C5C_5C5C);
+        let found =
+            zero_bytes(word ^ 0x2222_2222_2222_2222) | zero_bytes(word ^ 0x5C5C_5C5C_5C5C_5C5C);
         if found != 0 {
             return Some(at + found.trailing_zeros() as usize / 8);
         }
@@ -356,8 +354,27 @@ mod tests {
             assert_eq!(&text[lexer.at..], rest, "{text}");
         }
         for text in [
-            "", "{", "[1", "[1 2]", "{\"a\"}", "{\"a\":}", "{a:1}", "[1,]", "01", "1.", ".5", "1e",
-            "-", "+1", "tru", "\"a", "\"\\x\"", "\"\\u12\"", "{\"a\":1,}", "NaN", "[}",
+            "",
+            "{",
+            "[1",
+            "[1 2]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{a:1}",
+            "[1,]",
+            "01",
+            "1.",
+            ".5",
+            "1e",
+            "-",
+            "+1",
+            "tru",
+            "\"a",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "{\"a\":1,}",
+            "NaN",
+            "[}",
         ] {
             let skipped = Lexer::new(text.as_bytes()).skip_value();
             assert!(skipped.is_err(), "{text}: {skipped:?}");

@@ -47,12 +47,9 @@ pub(crate) const ENCODE_DECIMAL_AS_PLAIN_NUMBER: OptionDef = OptionDef::new(
 )
 .default("false");
 
-pub(crate) const ENCODE_IGNORE_NULL_FIELDS: OptionDef = OptionDef::new(
-    "encode.ignore-null-fields",
-    OptionKind::Bool,
-    "leave out fields that are NULL",
-)
-.default("false");
+pub(crate) const ENCODE_IGNORE_NULL_FIELDS: OptionDef =
+    OptionDef::new("encode.ignore-null-fields", OptionKind::Bool, "leave out fields that are NULL")
+        .default("false");
 
 pub(crate) const DECODE_JSON_PARSER_ENABLED: OptionDef = OptionDef::new(
     "decode.json-parser.enabled",

@@ -111,9 +111,8 @@ impl Fields {
                 Ok(Field { name, key, written_key: written_key.into(), shape })
             })
             .collect::<Result<Vec<_>, FormatError>>()?;
-        let by_name = (list.len() > FEW_FIELDS).then(|| {
-            list.iter().enumerate().map(|(at, field)| (field.name.clone(), at)).collect()
-        });
+        let by_name = (list.len() > FEW_FIELDS)
+            .then(|| list.iter().enumerate().map(|(at, field)| (field.name.clone(), at)).collect());
         Ok(Self { list, by_name })
     }
 

@@ -55,12 +55,7 @@ impl<'a> StreamDecoder<'a> {
         }
     }
 
-    fn row(
-        &mut self,
-        fields: &Fields,
-        columns: &mut [Column],
-        row: usize,
-    ) -> Result<(), Trouble> {
+    fn row(&mut self, fields: &Fields, columns: &mut [Column], row: usize) -> Result<(), Trouble> {
         if self.tokens.current != Token::StartObject {
             return Err(Trouble::shape(self.tokens.first_byte(), "an object"));
         }

@@ -17,13 +17,14 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// A value that is not of its column's type; `raw` is its text.
+    /// A value that is not of its column's type; `raw` is its JSON text.
     pub(super) fn value(raw: &[u8], shape: &Shape, flavor: Flavor) -> Self {
         if flavor.ignore_errors {
             return Self::Ignored;
         }
+        let text = raw.strip_prefix(b"\"").and_then(|raw| raw.strip_suffix(b"\"")).unwrap_or(raw);
         let data_type = shape.data_type.summary();
-        Self::Value(Box::new(FormatError::value(raw, data_type, String::new())))
+        Self::Value(Box::new(FormatError::value(text, data_type, String::new())))
     }
 
     /// A JSON value of the wrong kind where a record should be.
@@ -45,8 +46,7 @@ impl Trouble {
         if let Self::Value(error) = &mut self
             && let FormatError::Value { column, .. } | FormatError::Missing(column) = &mut **error
         {
-            *column =
-                if column.is_empty() { name.to_string() } else { format!("{name}.{column}") };
+            *column = if column.is_empty() { name.to_string() } else { format!("{name}.{column}") };
         }
         self
     }

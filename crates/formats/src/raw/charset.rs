@@ -83,14 +83,20 @@ impl Charset {
     pub(super) fn encode(self, text: &str, out: &mut Vec<u8>) {
         match self {
             Self::Utf8 => out.extend_from_slice(text.as_bytes()),
-            Self::Ascii => out.extend(text.chars().map(|c| if c.is_ascii() { c as u8 } else { b'?' })),
+            Self::Ascii => {
+                out.extend(text.chars().map(|c| if c.is_ascii() { c as u8 } else { b'?' }))
+            }
             Self::Latin1 => out.extend(text.chars().map(|c| u8::try_from(c).unwrap_or(b'?'))),
             Self::Utf16 => {
                 out.extend_from_slice(&[0xFE, 0xFF]);
                 Self::Utf16Be.encode(text, out);
             }
-            Self::Utf16Be => text.encode_utf16().for_each(|u| out.extend_from_slice(&u.to_be_bytes())),
-            Self::Utf16Le => text.encode_utf16().for_each(|u| out.extend_from_slice(&u.to_le_bytes())),
+            Self::Utf16Be => {
+                text.encode_utf16().for_each(|u| out.extend_from_slice(&u.to_be_bytes()))
+            }
+            Self::Utf16Le => {
+                text.encode_utf16().for_each(|u| out.extend_from_slice(&u.to_le_bytes()))
+            }
             Self::Other(encoding) => {
                 for c in text.chars() {
                     let mut buffer = [0; 4];

@@ -67,7 +67,9 @@ mod tests {
 
     #[test]
     fn base64_goes_both_ways() {
-        for (bytes, text) in [("", ""), ("a", "YQ=="), ("ab", "YWI="), ("abc", "YWJj"), ("abcd", "YWJjZA==")] {
+        for (bytes, text) in
+            [("", ""), ("a", "YQ=="), ("ab", "YWI="), ("abc", "YWJj"), ("abcd", "YWJjZA==")]
+        {
             let mut out = Vec::new();
             write_base64(&mut out, bytes.as_bytes());
             assert_eq!(out, text.as_bytes());

@@ -67,8 +67,11 @@ impl<'a> Number<'a> {
         if digits.next().is_some_and(|digit| digit >= 5) {
             unscaled += 1;
         }
-        (unscaled < 10i128.pow(precision.into()))
-            .then_some(if self.negative { -unscaled } else { unscaled })
+        (unscaled < 10i128.pow(precision.into())).then_some(if self.negative {
+            -unscaled
+        } else {
+            unscaled
+        })
     }
 }
 

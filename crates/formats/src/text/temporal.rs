@@ -138,7 +138,11 @@ pub(crate) fn parse_lenient_date(text: &[u8]) -> Result<i32, Fault> {
 }
 
 fn small_number(text: &[u8]) -> Result<i64, Fault> {
-    if text.iter().any(|byte| *byte <= b' ') { Err(Fault::Form) } else { super::parse_integer(text) }
+    if text.iter().any(|byte| *byte <= b' ') {
+        Err(Fault::Form)
+    } else {
+        super::parse_integer(text)
+    }
 }
 
 fn resolve_date(year: i64, month: u32, day: u32, smart: bool) -> Result<i64, Fault> {
@@ -371,9 +375,8 @@ mod tests {
             ("2023-01-01 ", None, None),
             ("", None, None),
         ] {
-            let read = |parse: fn(&[u8]) -> Result<i32, Fault>| {
-                parse(text.as_bytes()).ok().map(date_text)
-            };
+            let read =
+                |parse: fn(&[u8]) -> Result<i32, Fault>| parse(text.as_bytes()).ok().map(date_text);
             assert_eq!(read(parse_strict_date).as_deref(), strict, "strict {text}");
             assert_eq!(read(parse_lenient_date).as_deref(), lenient, "lenient {text}");
         }

@@ -106,9 +106,7 @@ pub(crate) fn write_scientific(out: &mut Vec<u8>, digits: &[u8], scale: i32) {
     }
     if exponent != 0 {
         out.extend_from_slice(if exponent > 0 { b"E+" } else { b"E-" });
-        out.extend_from_slice(
-            itoa::Buffer::new().format(exponent.unsigned_abs()).as_bytes(),
-        );
+        out.extend_from_slice(itoa::Buffer::new().format(exponent.unsigned_abs()).as_bytes());
     }
 }
 

@@ -87,7 +87,8 @@ impl Decoding {
     /// The types of the decoder's columns.
     pub fn types(&self) -> Vec<DataType> {
         let def = format(self.format);
-        let physical = self.projected().into_iter().map(|at| self.schema.fields[at].data_type.clone());
+        let physical =
+            self.projected().into_iter().map(|at| self.schema.fields[at].data_type.clone());
         let metadata = self.metadata.iter().map(|key| {
             def.metadata.iter().find(|(name, _)| name == key).expect("a metadata key").1()
         });
@@ -180,8 +181,7 @@ pub fn encode(
     let def = format(name);
     let options = options(pairs);
     options.validate("format", def.options)?;
-    let context =
-        EncodeContext { schema: schema(columns), options, zone: TimeZone::UTC };
+    let context = EncodeContext { schema: schema(columns), options, zone: TimeZone::UTC };
     let mut encoder = def.encoder.expect("an encoder")(&context)?;
     let mut out = RecordBuffer::new(delimiter);
     encoder.encode(batch, &mut out)?;

@@ -35,8 +35,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     order_sensitive: false,
     doc: FunctionDoc {
         syntax: &["APPROX_COUNT_DISTINCT(value)"],
-        text: "About how many different values there are that are not NULL, within about 1 %; exact up to a few \
-               hundred. In batch mode only.",
+        text: "About how many different values there are that are not NULL, within about 1 %; \
+               exact up to a few hundred. In batch mode only.",
         examples: &[("APPROX_COUNT_DISTINCT(a) FROM (VALUES (1), (2), (2)) AS t(a)", "2")],
     },
 }];

@@ -19,8 +19,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     order_sensitive: true,
     doc: FunctionDoc {
         syntax: &["ARRAY_AGG([ALL | DISTINCT] value [RESPECT NULLS | IGNORE NULLS])"],
-        text: "All values as an array in order of arrival, NULLs too unless they are ignored; NULL if there \
-               are none.",
+        text: "All values as an array in order of arrival, NULLs too unless they are ignored; \
+               NULL if there are none.",
         examples: &[],
     },
 }];

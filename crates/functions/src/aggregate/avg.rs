@@ -25,8 +25,9 @@ pub const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     order_sensitive: false,
     doc: FunctionDoc {
         syntax: &["AVG([ALL | DISTINCT] number)"],
-        text: "The arithmetic mean of the values that are not NULL; NULL if there are none. Of integers it \
-               is an integer, cut towards zero; of DECIMAL it has at least six digits of fraction.",
+        text: "The arithmetic mean of the values that are not NULL; NULL if there are none. Of \
+               integers it is an integer, cut towards zero; of DECIMAL it has at least six \
+               digits of fraction.",
         examples: &[("AVG(a) FROM (VALUES (1), (2)) AS t(a)", "1")],
     },
 }];

@@ -22,7 +22,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     order_sensitive: false,
     doc: FunctionDoc {
         syntax: &["COUNT(*)", "COUNT([ALL | DISTINCT] value, …)"],
-        text: "The number of rows; with arguments, of rows in which none of them is NULL. Never NULL.",
+        text: "The number of rows; with arguments, of rows in which none of them is NULL. Never \
+               NULL.",
         examples: &[
             ("COUNT(*) FROM (VALUES (1), (NULL)) AS t(a)", "2"),
             ("COUNT(a) FROM (VALUES (1), (NULL)) AS t(a)", "1"),

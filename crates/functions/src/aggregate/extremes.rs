@@ -21,8 +21,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         order_sensitive: false,
         doc: FunctionDoc {
             syntax: &["MIN(value)"],
-            text: "The smallest of the values that are not NULL; NULL if there are none. Strings compare by \
-                   code points, NaN is larger than all numbers.",
+            text: "The smallest of the values that are not NULL; NULL if there are none. Strings \
+                   compare by code points, NaN is larger than all numbers.",
             examples: &[("MIN(a) FROM (VALUES ('b'), ('abc'), ('B')) AS t(a)", "B")],
         },
     },
@@ -34,8 +34,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         order_sensitive: false,
         doc: FunctionDoc {
             syntax: &["MAX(value)"],
-            text: "The largest of the values that are not NULL; NULL if there are none. Strings compare by \
-                   code points, NaN is larger than all numbers.",
+            text: "The largest of the values that are not NULL; NULL if there are none. Strings \
+                   compare by code points, NaN is larger than all numbers.",
             examples: &[("MAX(a) FROM (VALUES (1), (3), (2)) AS t(a)", "3")],
         },
     },

@@ -21,7 +21,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         order_sensitive: true,
         doc: FunctionDoc {
             syntax: &["FIRST_VALUE(value)"],
-            text: "The first of the values that are not NULL, in order of arrival; NULL if there are none.",
+            text: "The first of the values that are not NULL, in order of arrival; NULL if there \
+                   are none.",
             examples: &[],
         },
     },
@@ -33,7 +34,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         order_sensitive: true,
         doc: FunctionDoc {
             syntax: &["LAST_VALUE(value)"],
-            text: "The last of the values that are not NULL, in order of arrival; NULL if there are none.",
+            text: "The last of the values that are not NULL, in order of arrival; NULL if there \
+                   are none.",
             examples: &[],
         },
     },

@@ -34,8 +34,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         order_sensitive: true,
         doc: FunctionDoc {
             syntax: &["JSON_ARRAYAGG(value [{ NULL | ABSENT } ON NULL])"],
-            text: "The values as a JSON array in order of arrival. NULLs are left out unless NULL ON NULL is \
-                   given. Without rows an empty array.",
+            text: "The values as a JSON array in order of arrival. NULLs are left out unless \
+                   NULL ON NULL is given. Without rows an empty array.",
             examples: &[("JSON_ARRAYAGG(a) FROM (VALUES (1), (2)) AS t(a)", "[1,2]")],
         },
     },
@@ -47,8 +47,9 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         order_sensitive: false,
         doc: FunctionDoc {
             syntax: &["JSON_OBJECTAGG([KEY] key VALUE value [{ NULL | ABSENT } ON NULL])"],
-            text: "The values as a JSON object, each under its key, which must be a string, not NULL, and \
-                   come once only. Values that are NULL are kept unless ABSENT ON NULL is given. Without rows an empty object.",
+            text: "The values as a JSON object, each under its key, which must be a string, not \
+                   NULL, and come once only. Values that are NULL are kept unless ABSENT ON NULL \
+                   is given. Without rows an empty object.",
             examples: &[("JSON_OBJECTAGG(KEY 'a' VALUE b) FROM (VALUES (1)) AS t(b)", "{\"a\":1}")],
         },
     },

@@ -21,8 +21,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     order_sensitive: true,
     doc: FunctionDoc {
         syntax: &["LISTAGG([ALL | DISTINCT] string [, separator])"],
-        text: "The strings that are not NULL one after the other in order of arrival, with the separator, a \
-               comma unless given, between them; NULL if there are none.",
+        text: "The strings that are not NULL one after the other in order of arrival, with the \
+               separator, a comma unless given, between them; NULL if there are none.",
         examples: &[("LISTAGG(a) FROM (VALUES ('x'), ('y')) AS t(a)", "x,y")],
     },
 }];

@@ -28,9 +28,10 @@ pub const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     order_sensitive: false,
     doc: FunctionDoc {
         syntax: &["PERCENTILE(number, fraction [, frequency])"],
-        text: "The value below which the given fraction of the values lies, interpolated between the two \
-               nearest; the fraction is between 0 and 1, or an array of such, which gives an array. A value counts \
-               as often as its frequency says, once unless given. NULL if there are no values.",
+        text: "The value below which the given fraction of the values lies, interpolated between \
+               the two nearest; the fraction is between 0 and 1, or an array of such, which \
+               gives an array. A value counts as often as its frequency says, once unless given. \
+               NULL if there are no values.",
         examples: &[("PERCENTILE(a, 0.5) FROM (VALUES (1), (2)) AS t(a)", "1.5")],
     },
 }];

@@ -28,8 +28,9 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         order_sensitive: false,
         doc: FunctionDoc {
             syntax: &["SUM([ALL | DISTINCT] number)"],
-            text: "The sum of the values that are not NULL; NULL if there are none. Integers keep their \
-                   type and wrap round on overflow; a DECIMAL has 38 digits, and is NULL when it needs more.",
+            text: "The sum of the values that are not NULL; NULL if there are none. Integers \
+                   keep their type and wrap round on overflow; a DECIMAL has 38 digits, and is \
+                   NULL when it needs more.",
             examples: &[("SUM(a) FROM (VALUES (1), (2)) AS t(a)", "3")],
         },
     },

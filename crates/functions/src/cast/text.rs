@@ -19,6 +19,8 @@ use flott_types::text::{
 use flott_types::{DataType, TimestampUnit, TypeRoot, timestamp_unit};
 
 use super::conversion::Conversion;
+use crate::scalar::bitmap::write_bitmap;
+use crate::scalar::variant::write_variant;
 use crate::zone::Zone;
 use crate::{EvalError, SessionSettings};
 
@@ -142,13 +144,17 @@ fn writer<'a>(
             let values = array.as_string::<i32>();
             Box::new(|out, row| out.push_str(values.value(row)))
         }
-        Binary(_) | Varbinary(_) | Variant | Raw(_) => {
+        Binary(_) | Varbinary(_) | Raw(_) => {
             let values = array.as_binary::<i32>();
             Box::new(|out, row| write_bytes(out, values.value(row)))
         }
         Bitmap => {
             let values = array.as_binary::<i32>();
-            Box::new(|out, row| write_bytes(out, values.value(row)))
+            Box::new(|out, row| write_bitmap(out, values.value(row)))
+        }
+        Variant => {
+            let values = array.as_binary::<i32>();
+            Box::new(|out, row| write_variant(out, values.value(row)))
         }
         Date => primitive::<Date32Type>(array, write_date),
         Time(precision) => primitive::<Time32MillisecondType>(array, |out, millis| {

@@ -3,21 +3,23 @@
 use crate::ScalarFunction;
 
 mod arithmetic;
-mod bitmap;
+pub(crate) mod bitmap;
 mod collection;
 mod comparison;
 pub(crate) mod conditional;
 mod hash;
-mod json;
+pub(crate) mod json;
 mod logical;
 mod pattern;
 mod string;
 mod system;
 mod temporal;
 mod url;
-mod variant;
+pub(crate) mod variant;
 
+pub use bitmap::bitmap_text;
 pub(crate) use comparison::Equality;
+pub use variant::variant_text;
 
 /// The tables of all families.
 pub const FAMILIES: &[&[ScalarFunction]] = &[
@@ -44,7 +46,12 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     conditional::CASE_FORMS,
     conditional::TEXT_TESTS,
     hash::FUNCTIONS,
-    json::FUNCTIONS,
+    json::CONSTRUCT,
+    json::EXISTS,
+    json::IS_JSON,
+    json::QUERY,
+    json::QUOTE,
+    json::VALUE,
     logical::FUNCTIONS,
     pattern::LIKE,
     pattern::REGEXP,

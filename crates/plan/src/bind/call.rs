@@ -147,10 +147,8 @@ impl Binder<'_> {
                 json_call("JSON_ARRAY", args, &[null_symbol(*on_null)], None)
             }
             JsonFunction::ObjectAgg { entry, on_null } => {
-                let syntax = AggregateSyntax::plain(
-                    vec![&entry.key, &entry.value],
-                    vec![null_symbol(*on_null).into()],
-                );
+                let symbols = aggregate_symbols(*on_null, &entry.value);
+                let syntax = AggregateSyntax::plain(vec![&entry.key, &entry.value], symbols);
                 self.bind_named_aggregate("JSON_OBJECTAGG", syntax, context)
             }
             JsonFunction::ArrayAgg { element, order_by, on_null } => {
@@ -158,8 +156,8 @@ impl Binder<'_> {
                     return Err(PlanError::new("JSON_ARRAYAGG with ORDER BY is not supported")
                         .at(item.span));
                 }
-                let syntax =
-                    AggregateSyntax::plain(vec![element], vec![null_symbol(*on_null).into()]);
+                let symbols = aggregate_symbols(*on_null, element);
+                let syntax = AggregateSyntax::plain(vec![element], symbols);
                 self.bind_named_aggregate("JSON_ARRAYAGG", syntax, context)
             }
         }
@@ -220,6 +218,17 @@ fn null_symbol(on_null: JsonOnNull) -> &'static str {
         JsonOnNull::Null => "NULL",
         JsonOnNull::Absent => "ABSENT",
     }
+}
+
+/// The symbols of a JSON aggregate: what JSON_OBJECT and JSON_ARRAY give is JSON already.
+fn aggregate_symbols(on_null: JsonOnNull, value: &ast::Expr) -> Vec<Arc<str>> {
+    let mut symbols = vec![null_symbol(on_null).into()];
+    if let ast::ExprKind::Json(json) = &value.kind
+        && matches!(**json, JsonFunction::Object { .. } | JsonFunction::Array { .. })
+    {
+        symbols.push("FORMAT JSON".into());
+    }
+    symbols
 }
 
 /// The positional expression arguments of a call, `*` as none.

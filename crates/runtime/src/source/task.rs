@@ -187,8 +187,8 @@ impl SourceTask {
             return Ok(Step::Progress);
         }
         self.confirm()?;
-        if self.wants_splits(now) {
-            self.ask(now)?;
+        if self.wants_splits(now) && self.ask(now)? {
+            return Ok(Step::Progress);
         }
         if self.active > 0 {
             let event = self.call(|reader| reader.poll(Duration::ZERO))?;
@@ -208,7 +208,9 @@ impl SourceTask {
             return Ok(());
         }
         let at_most = at_most.map_or(LONGEST_POLL, |time| time.min(LONGEST_POLL));
-        self.stashed = Some(self.call(|reader| reader.poll(at_most))?);
+        // Nothing is what the next step finds by itself, once it has looked around.
+        let event = self.call(|reader| reader.poll(at_most))?;
+        self.stashed = Some(event).filter(|event| !matches!(event, SourceEvent::Pending));
         Ok(())
     }
 
@@ -313,26 +315,26 @@ impl SourceTask {
         }
     }
 
-    fn ask(&mut self, now: i64) -> Result<()> {
+    /// Asks for splits; whether that led anywhere.
+    fn ask(&mut self, now: i64) -> Result<bool> {
         if let Some(split) = self.backlog.pop_front() {
-            return self.add_splits(vec![(split, 0)]);
+            return self.add_splits(vec![(split, 0)]).map(|()| true);
         }
         self.changes_asked = self.changes_seen;
         let all = self.side_by_side;
         match self.parts.queue.request(self.parts.info.task, all, self.checkpoint_seen, now)? {
             Assignment::Splits(splits) => {
-                self.add_splits(splits.into_iter().map(|split| (split, 0)).collect())
+                self.add_splits(splits.into_iter().map(|split| (split, 0)).collect())?;
+                return Ok(true);
             }
-            Assignment::Barrier(barrier) => self.checkpoint(barrier),
-            Assignment::Later(time) => {
-                self.ask_again = Some(time);
-                Ok(())
+            Assignment::Barrier(barrier) => {
+                self.checkpoint(barrier)?;
+                return Ok(true);
             }
-            Assignment::Never => {
-                self.ask_again = None;
-                Ok(())
-            }
+            Assignment::Later(time) => self.ask_again = Some(time),
+            Assignment::Never => self.ask_again = None,
         }
+        Ok(false)
     }
 
     /// Begins splits, each with the highest watermark seen in it by an earlier run.

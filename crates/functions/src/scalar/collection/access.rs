@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Int32Builder, UInt32Builder};
 use arrow::buffer::NullBuffer;
 use arrow::compute::take;
-use arrow::datatypes::Int32Type;
+use arrow::datatypes::{ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type};
 use flott_types::{DataType, Family, TypeRoot, Value};
 
 use super::element_type;
@@ -13,6 +13,7 @@ use super::picks::ListColumn;
 use crate::coercion::implicit_cast_allowed;
 use crate::read::Primitives;
 use crate::scalar::comparison::Equality;
+use crate::scalar::variant;
 use crate::{
     CallArgs, Column, EvalContext, EvalError, FunctionDoc, Kernel, Resolved, ScalarFunction,
     SessionSettings, SignatureError, Volatility, kernel, total_kernel,
@@ -27,9 +28,10 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         resolve: resolve_item,
         compile: compile_item,
         doc: FunctionDoc {
-            syntax: &["array[INT]", "map[key]", "row[INT]", "row[name]"],
+            syntax: &["array[INT]", "map[key]", "row[INT]", "row[name]", "variant[INT]", "variant[name]"],
             text: "The element of an array at a place from 1, or the value of a map's key; NULL when \
-                   there is none. The field of a row by its constant place or name.",
+                   there is none. The field of a row by its constant place or name. Of a variant, which \
+                   must be an array or an object then, the element or member as a variant.",
             examples: &[
                 ("ARRAY[10, 20][2]", "20"),
                 ("MAP['a', 1, 'b', 2]['b']", "2"),
@@ -86,7 +88,12 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
 ];
 
-const ITEM: &[&str] = &["<ARRAY>[<INTEGER>]", "<MAP>[<KEY>]", "<ROW>[<CHARACTER>|<INTEGER>]"];
+const ITEM: &[&str] = &[
+    "<ARRAY>[<INTEGER>]",
+    "<MAP>[<KEY>]",
+    "<ROW>[<CHARACTER>|<INTEGER>]",
+    "<VARIANT>[<CHARACTER>|<INTEGER>]",
+];
 
 fn resolve_item(args: &CallArgs) -> Result<Resolved, SignatureError> {
     let [collection, place] = args.args.as_slice() else { return Err(args.no_match(ITEM)) };
@@ -108,6 +115,11 @@ fn resolve_item(args: &CallArgs) -> Result<Resolved, SignatureError> {
                 parameters: vec![collection.data_type.clone(), parameter],
                 returns: (**value).clone().with_nullable(true),
             })
+        }
+        TypeRoot::Variant
+            if place_type.root.is_integer() || place_type.family() == Family::CharacterString =>
+        {
+            Ok(Resolved::unchanged(args, TypeRoot::Variant.nullable()))
         }
         TypeRoot::Row(_) | TypeRoot::Structured { .. } => {
             let (_, field) = row_field(args).ok_or_else(|| args.no_match(ITEM))?;
@@ -177,6 +189,15 @@ fn compile_item(
                 })
             }))
         }
+        TypeRoot::Variant => Ok(match args.data_type(1).root {
+            TypeRoot::Char(_) | TypeRoot::Varchar(_) => {
+                kernel(|args, context| variant::member(&args[0], &args[1], context.rows))
+            }
+            TypeRoot::TinyInt => variant_element::<Int8Type>(i32::from),
+            TypeRoot::SmallInt => variant_element::<Int16Type>(i32::from),
+            TypeRoot::Int => variant_element::<Int32Type>(|place| place),
+            _ => variant_element::<Int64Type>(|place| place as i32),
+        }),
         _ => {
             let (index, _) = row_field(args).ok_or_else(|| args.no_match(ITEM))?;
             Ok(total_kernel(move |args, context| {
@@ -189,6 +210,14 @@ fn compile_item(
             }))
         }
     }
+}
+
+/// Elements of variants; of a place that needs 64 bits the lower 32 count, as in Flink.
+fn variant_element<T: ArrowPrimitiveType>(place: fn(T::Native) -> i32) -> Box<dyn Kernel> {
+    kernel(move |args, context| {
+        let places = Primitives::<T>::new(&args[1]);
+        variant::element(&args[0], |row| places.get(row).map(place), context.rows)
+    })
 }
 
 /// One value a row, or NULL.

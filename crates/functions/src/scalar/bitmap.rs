@@ -1,6 +1,0 @@
-//! BITMAP functions.
-
-use crate::ScalarFunction;
-
-/// The functions of this family.
-pub const FUNCTIONS: &[ScalarFunction] = &[];

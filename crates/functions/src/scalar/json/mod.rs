@@ -1,0 +1,22 @@
+//! SQL/JSON functions.
+//!
+//! [`text`] reads and writes JSON texts, [`path`] follows paths into them; the rest are the functions.
+
+mod construct;
+mod encode;
+mod exists;
+mod is_json;
+mod lookup;
+mod path;
+mod query;
+mod quote;
+pub(super) mod text;
+mod value;
+
+pub(crate) use construct::mark_json;
+pub use construct::FUNCTIONS as CONSTRUCT;
+pub use exists::FUNCTIONS as EXISTS;
+pub use is_json::FUNCTIONS as IS_JSON;
+pub use query::FUNCTIONS as QUERY;
+pub use quote::FUNCTIONS as QUOTE;
+pub use value::FUNCTIONS as VALUE;

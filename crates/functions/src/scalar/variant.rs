@@ -1,6 +1,0 @@
-//! VARIANT functions.
-
-use crate::ScalarFunction;
-
-/// The functions of this family.
-pub const FUNCTIONS: &[ScalarFunction] = &[];
