@@ -21,8 +21,16 @@ const ACTIVE_PEOPLE: i64 = 1000;
 const LEAD: i64 = 10;
 const STATES: [&str; 6] = ["AZ", "CA", "ID", "OR", "WA", "WY"];
 const CITIES: [&str; 10] = [
-    "Phoenix", "Los Angeles", "San Francisco", "Boise", "Portland", "Bend", "Redmond", "Seattle",
-    "Kent", "Cheyenne",
+    "Phoenix",
+    "Los Angeles",
+    "San Francisco",
+    "Boise",
+    "Portland",
+    "Bend",
+    "Redmond",
+    "Seattle",
+    "Kent",
+    "Cheyenne",
 ];
 const FIRST_NAMES: [&str; 11] = [
     "Peter", "Paul", "Luke", "John", "Saul", "Vicky", "Kate", "Julie", "Sarah", "Deiter", "Walter",
@@ -43,7 +51,9 @@ pub fn files(events: u64, out: &Path, stripes: u64) -> Result<(), BenchError> {
             let folder = out.join(format).join(format!("p{stripes}")).join(table);
             std::fs::create_dir_all(&folder)?;
             let mut files = (0..stripes.max(1))
-                .map(|k| File::create(folder.join(format!("part-{k}.{format}"))).map(BufWriter::new))
+                .map(|k| {
+                    File::create(folder.join(format!("part-{k}.{format}"))).map(BufWriter::new)
+                })
                 .collect::<Result<Vec<_>, _>>()?;
             let mut row = Row { text: String::new(), json };
             for i in 0..groups * share {
@@ -129,7 +139,11 @@ fn auction(i: i64, row: &mut Row) {
     let horizon = time(n + IN_FLIGHT * 50 / 3) - time(n);
     let expires = time(n) + 1 + random.below((horizon * 2).max(1));
     let seller = FIRST_ID
-        + if random.below(4) > 0 { last_person(n) / 100 * 100 } else { some_person(n, &mut random) };
+        + if random.below(4) > 0 {
+            last_person(n) / 100 * 100
+        } else {
+            some_person(n, &mut random)
+        };
     let category = 10 + random.below(5);
     let item_length = 5 + random.below(15) as usize;
     let item = random.text(item_length);
@@ -167,8 +181,7 @@ fn bid(i: i64, row: &mut Row) {
     let (channel, url) = if random.below(2) > 0 {
         let k = random.below(4) as usize;
         let letter = ["a", "b", "c", "d"][k];
-        let url =
-            format!("https://www.nexmark.com/{letter}/item.htm?query=1&channel_id={k}");
+        let url = format!("https://www.nexmark.com/{letter}/item.htm?query=1&channel_id={k}");
         (CHANNELS[k].to_string(), url)
     } else {
         let k = random.below(10_000);

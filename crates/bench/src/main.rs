@@ -146,9 +146,5 @@ fn measure(
             rows += sources.map(|operator| operator.total().rows_out).sum::<u64>();
         }
     }
-    Ok(Measured {
-        rows,
-        wall: wall.elapsed().as_secs_f64(),
-        cpu: process::cpu_seconds() - cpu,
-    })
+    Ok(Measured { rows, wall: wall.elapsed().as_secs_f64(), cpu: process::cpu_seconds() - cpu })
 }

@@ -1,5 +1,7 @@
 //! Writing tables of files.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::collections::BTreeSet;

@@ -1,5 +1,7 @@
 //! Reading tables of files.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::sync::Arc;

@@ -71,7 +71,7 @@ fn a_directory_without_rights_is_named() {
     let locked = folder.path().join("in.csv");
     std::fs::create_dir(&locked).unwrap();
     std::fs::write(locked.join("a"), "1,a\n").unwrap();
-    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o000)).unwrap();
     // The superuser reads everything: then there is no error to look at.
     if std::fs::read_dir(&locked).is_err() {
         fails(folder.path(), &[TABLE, "SELECT * FROM t"], &["in.csv"]);

@@ -1,5 +1,7 @@
 //! Decoding and encoding of Nexmark-like bids: CSV lines of about 195 bytes, JSON of about 265.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fmt::Write;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -53,18 +55,21 @@ fn bids(json: bool) -> Vec<u8> {
             let k = random.below(4) as usize;
             let name = ["Google", "Facebook", "Baidu", "Apple"][k];
             let path = ["a", "b", "c", "d"][k];
-            let url =
-                format!("https://www.nexmark.com/{path}/item.htm?query=1&channel_id={k}");
+            let url = format!("https://www.nexmark.com/{path}/item.htm?query=1&channel_id={k}");
             (name.to_string(), url)
         } else {
             let k = random.below(10_000);
             let (a, b) = (random.text(5), random.text(5));
-            let url =
-                format!("https://www.nexmark.com/{a}/{b}/item.htm?query=1&channel_id={k}");
+            let url = format!("https://www.nexmark.com/{a}/{b}/item.htm?query=1&channel_id={k}");
             (format!("channel-{k}"), url)
         };
         let millis = row / 10;
-        let time = format!("2024-01-01 00:{:02}:{:02}.{:03}", millis / 60_000, millis / 1000 % 60, millis % 1000);
+        let time = format!(
+            "2024-01-01 00:{:02}:{:02}.{:03}",
+            millis / 60_000,
+            millis / 1000 % 60,
+            millis % 1000
+        );
         let len = 54 + random.below(26) as usize;
         let extra = random.text(len);
         let _ = if json {
@@ -110,25 +115,51 @@ fn decode_all(decoder: &mut dyn Decoder, bytes: &[u8]) -> Vec<ChangelogBatch> {
     batches
 }
 
-
-fn cpu() -> u64 { std::fs::read_to_string("/proc/thread-self/schedstat").unwrap().split(' ').next().unwrap().parse().unwrap() }
+fn cpu() -> u64 {
+    std::fs::read_to_string("/proc/thread-self/schedstat")
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap()
+}
 fn report(title: &str, bytes: usize, mut f: impl FnMut()) {
     f();
     let mut best = u64::MAX;
-    for _ in 0..15 { let a = cpu(); f(); best = best.min(cpu() - a); }
-    println!("{title}: {:.0} MB/s, {:.2} M rows/s, {:.0} ns/row", bytes as f64 / best as f64 * 1e3, ROWS as f64 / best as f64 * 1e3, best as f64 / ROWS as f64);
+    for _ in 0..15 {
+        let a = cpu();
+        f();
+        best = best.min(cpu() - a);
+    }
+    println!(
+        "{title}: {:.0} MB/s, {:.2} M rows/s, {:.0} ns/row",
+        bytes as f64 / best as f64 * 1e3,
+        ROWS as f64 / best as f64 * 1e3,
+        best as f64 / ROWS as f64
+    );
 }
 fn main() {
     for name in ["csv", "json"] {
         let bytes = bids(name == "json");
-        for (title, projection) in [("all", (0..7).collect::<Vec<_>>()), ("3 of 7", vec![0, 2, 5])] {
+        for (title, projection) in [("all", (0..7).collect::<Vec<_>>()), ("3 of 7", vec![0, 2, 5])]
+        {
             let mut d = decoder(name, projection);
-            report(&format!("decode {name} {title}"), bytes.len(), || { black_box(decode_all(&mut *d, &bytes)).len(); });
+            report(&format!("decode {name} {title}"), bytes.len(), || {
+                black_box(decode_all(&mut *d, &bytes)).len();
+            });
         }
         let batches = decode_all(&mut *decoder(name, (0..7).collect()), &bytes);
-        let context = EncodeContext { schema: schema(), options: Options::default(), zone: TimeZone::UTC };
+        let context =
+            EncodeContext { schema: schema(), options: Options::default(), zone: TimeZone::UTC };
         let mut encoder = format(name).encoder.expect("an encoder")(&context).expect("options");
         let mut out = RecordBuffer::new(b"\n");
-        report(&format!("encode {name}"), bytes.len(), || { for batch in &batches { out.clear(); encoder.encode(batch, &mut out).expect("rows"); black_box(out.bytes.len()); } });
+        report(&format!("encode {name}"), bytes.len(), || {
+            for batch in &batches {
+                out.clear();
+                encoder.encode(batch, &mut out).expect("rows");
+                black_box(out.bytes.len());
+            }
+        });
     }
 }

@@ -1,5 +1,7 @@
 //! Decoding and encoding of Nexmark-like bids: CSV lines of about 195 bytes, JSON of about 265.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fmt::Write;
 use std::hint::black_box;
 use std::sync::Arc;

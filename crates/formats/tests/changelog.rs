@@ -1,5 +1,7 @@
 //! The change-log formats by Flink's rules.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{Decoding, batch, encode};

@@ -1,5 +1,7 @@
 //! `csv` by Flink's rules.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{Decoding, batch, encode, row, time};

@@ -1,5 +1,7 @@
 //! `json` by Flink's rules, token by token and by way of a tree.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{Decoding, batch, encode, row, time};

@@ -1,5 +1,7 @@
 //! What holds for all schemas, values and bytes.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::sync::Arc;

@@ -19,7 +19,8 @@ const BATCHES: i64 = 128;
 
 /// Numbers below [`KEYS`] in no order.
 fn numbers(batch: i64) -> impl Iterator<Item = i64> {
-    let scatter = |n: i64| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> 20).rem_euclid(KEYS);
+    let scatter =
+        |n: i64| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> 20).rem_euclid(KEYS);
     (0..ROWS as i64).map(move |row| scatter(batch * ROWS as i64 + row))
 }
 

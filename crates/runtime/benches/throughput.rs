@@ -1,5 +1,7 @@
 //! What the frame itself costs: ready batches through a chain, and through a hash exchange.
 
+#![allow(clippy::unwrap_used)]
+
 #[path = "../tests/common/mod.rs"]
 mod common;
 
@@ -10,9 +12,7 @@ use common::operators::Pass;
 use common::sources::Batches;
 use common::{by_key, node, operator, pairs, sink, source};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use flott_catalog::connector::{
-    Committable, ConnectorError, SinkWriter, TableSink, WriterContext,
-};
+use flott_catalog::connector::{Committable, ConnectorError, SinkWriter, TableSink, WriterContext};
 use flott_runtime::{Exchange, JobConfig, JobGraph, Operator, OperatorContext, Result, start};
 use flott_types::{ChangelogBatch, ChangelogMode};
 

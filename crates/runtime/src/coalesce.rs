@@ -95,10 +95,8 @@ mod tests {
         let mut coalescer = Coalescer::default();
         coalescer.push(batch(vec![1, 2]).into());
         coalescer.push_watermark(10);
-        let deleted = ChangelogBatch::new(
-            batch(vec![3]).rows,
-            [RowKind::Delete].into_iter().collect(),
-        );
+        let deleted =
+            ChangelogBatch::new(batch(vec![3]).rows, [RowKind::Delete].into_iter().collect());
         let marks = [Mark { row: 1, watermark: 20 }].into_iter().collect();
         coalescer.push(MarkedBatch { batch: deleted, marks });
         coalescer.push_watermark(15);

@@ -275,7 +275,7 @@ mod tests {
     fn each_key_goes_to_one_task_with_its_kinds_and_marks() {
         let mut hash = HashPartitioner::new(vec![0], &[DataType::bigint()], 128, 3);
         let parts = hash.split(rows(60, &[(0, 5), (20, 10), (60, 30)])).unwrap();
-        let mut owners = vec![None; 10];
+        let mut owners = [None; 10];
         let mut total = 0;
         for (target, part) in parts {
             let keys = part.batch.column(0).as_primitive::<Int64Type>().values().to_vec();

@@ -1,5 +1,7 @@
 //! Checkpoints: a job that dies and resumes gives what an undisturbed one gives.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::sync::Arc;

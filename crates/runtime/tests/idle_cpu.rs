@@ -1,5 +1,7 @@
 //! An idle job uses no CPU. A test binary of its own, since it measures the whole process.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::fs;

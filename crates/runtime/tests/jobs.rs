@@ -1,5 +1,7 @@
 //! Whole jobs: both schedulers, every exchange, ends, failures.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::collections::BTreeMap;

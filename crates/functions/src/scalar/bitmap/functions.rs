@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, StringBuilder,
+    ArrayRef, AsArray, BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, StringBuilder,
 };
 use arrow::datatypes::Int32Type;
 use flott_types::{DataType, Family, TypeRoot};
@@ -21,13 +21,19 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     binary(
         "BITMAP_AND",
         "The members that both bitmaps have.",
-        &[("BITMAP_TO_STRING(BITMAP_AND(BITMAP_BUILD(ARRAY[1, 2]), BITMAP_BUILD(ARRAY[2, 3])))", "{2}")],
+        &[(
+            "BITMAP_TO_STRING(BITMAP_AND(BITMAP_BUILD(ARRAY[1, 2]), BITMAP_BUILD(ARRAY[2, 3])))",
+            "{2}",
+        )],
         |_, _, _| combine(|a, b| a & b),
     ),
     binary(
         "BITMAP_ANDNOT",
         "The members that the first bitmap has and the second has not.",
-        &[("BITMAP_TO_STRING(BITMAP_ANDNOT(BITMAP_BUILD(ARRAY[1, 2]), BITMAP_BUILD(ARRAY[2])))", "{1}")],
+        &[(
+            "BITMAP_TO_STRING(BITMAP_ANDNOT(BITMAP_BUILD(ARRAY[1, 2]), BITMAP_BUILD(ARRAY[2])))",
+            "{1}",
+        )],
         |_, _, _| combine(|a, b| a - b),
     ),
     function(
@@ -36,14 +42,16 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "The bitmap of the integers in an array that are not NULL, taken as unsigned ones of 32 bits.",
         &[("BITMAP_TO_STRING(BITMAP_BUILD(ARRAY[3, -1, 1]))", "{1,3,4294967295}")],
         resolve_build,
-        |_, _, _| Ok(kernel(|args, context| {
-            let lists = Lists::new(&args[0]);
-            bitmaps(context.rows, |row| {
-                let Some(items) = lists.get(row) else { return Ok(None) };
-                let items = items.as_primitive::<Int32Type>();
-                Ok(Some(items.iter().flatten().map(|item| item as u32).collect()))
-            })
-        })),
+        |_, _, _| {
+            Ok(kernel(|args, context| {
+                let lists = Lists::new(&args[0]);
+                bitmaps(context.rows, |row| {
+                    let Some(items) = lists.get(row) else { return Ok(None) };
+                    let items = items.as_primitive::<Int32Type>();
+                    Ok(Some(items.iter().flatten().map(|item| item as u32).collect()))
+                })
+            }))
+        },
     ),
     function(
         "BITMAP_CARDINALITY",
@@ -51,15 +59,17 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "The number of members of a bitmap.",
         &[("BITMAP_CARDINALITY(BITMAP_BUILD(ARRAY[1, 2, 2]))", "2")],
         |args| resolve_bitmap(args, DataType::bigint()),
-        |_, _, _| Ok(kernel(|args, context| {
-            let bitmaps = Bytes::new(&args[0]);
-            let mut results = Int64Builder::with_capacity(context.rows);
-            for row in 0..context.rows {
-                let bitmap = bitmaps.get(row).map(decode).transpose()?;
-                results.append_option(bitmap.map(|bitmap| bitmap.len() as i64));
-            }
-            Ok(Arc::new(results.finish()))
-        })),
+        |_, _, _| {
+            Ok(kernel(|args, context| {
+                let bitmaps = Bytes::new(&args[0]);
+                let mut results = Int64Builder::with_capacity(context.rows);
+                for row in 0..context.rows {
+                    let bitmap = bitmaps.get(row).map(decode).transpose()?;
+                    results.append_option(bitmap.map(|bitmap| bitmap.len() as i64));
+                }
+                Ok(Arc::new(results.finish()))
+            }))
+        },
     ),
     function(
         "BITMAP_FROM_BYTES",
@@ -67,10 +77,12 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "The bitmap of bytes in the portable format of 32-bit Roaring bitmaps.",
         &[("BITMAP_TO_STRING(BITMAP_FROM_BYTES(X'3a30000001000000000000001000000005 00'))", "{5}")],
         resolve_from_bytes,
-        |_, _, _| Ok(kernel(|args, context| {
-            let bytes = Bytes::new(&args[0]);
-            bitmaps(context.rows, |row| bytes.get(row).map(from_bytes).transpose())
-        })),
+        |_, _, _| {
+            Ok(kernel(|args, context| {
+                let bytes = Bytes::new(&args[0]);
+                bitmaps(context.rows, |row| bytes.get(row).map(from_bytes).transpose())
+            }))
+        },
     ),
     binary(
         "BITMAP_OR",
@@ -84,17 +96,19 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "The members of a bitmap as INTs, in their order as unsigned integers.",
         &[("BITMAP_TO_ARRAY(BITMAP_BUILD(ARRAY[-1, 5, 0]))", "[0, 5, -1]")],
         |args| resolve_bitmap(args, DataType::array(DataType::int())),
-        |_, _, _| Ok(kernel(|args, context| {
-            let bitmaps = Bytes::new(&args[0]);
-            let mut results = ListBuilder::new(Int32Builder::new());
-            for row in 0..context.rows {
-                let bitmap = bitmaps.get(row).map(decode).transpose()?;
-                let members = bitmap.iter().flatten();
-                members.for_each(|member| results.values().append_value(member as i32));
-                results.append(bitmap.is_some());
-            }
-            Ok(Arc::new(results.finish()))
-        })),
+        |_, _, _| {
+            Ok(kernel(|args, context| {
+                let bitmaps = Bytes::new(&args[0]);
+                let mut results = ListBuilder::new(Int32Builder::new());
+                for row in 0..context.rows {
+                    let bitmap = bitmaps.get(row).map(decode).transpose()?;
+                    let members = bitmap.iter().flatten();
+                    members.for_each(|member| results.values().append_value(member as i32));
+                    results.append(bitmap.is_some());
+                }
+                Ok(Arc::new(results.finish()))
+            }))
+        },
     ),
     function(
         "BITMAP_TO_BYTES",
@@ -111,19 +125,24 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
          million characters is cut short and ends with `...}`.",
         &[("BITMAP_TO_STRING(BITMAP_BUILD(ARRAY[3, 1, 2]))", "{1,2,3}")],
         |args| resolve_bitmap(args, DataType::string()),
-        |_, _, _| Ok(kernel(|args, context| {
-            let bitmaps = Bytes::new(&args[0]);
-            let mut results = StringBuilder::new();
-            for row in 0..context.rows {
-                results.append_option(bitmaps.get(row).map(bitmap_text));
-            }
-            Ok(Arc::new(results.finish()))
-        })),
+        |_, _, _| {
+            Ok(kernel(|args, context| {
+                let bitmaps = Bytes::new(&args[0]);
+                let mut results = StringBuilder::new();
+                for row in 0..context.rows {
+                    results.append_option(bitmaps.get(row).map(bitmap_text));
+                }
+                Ok(Arc::new(results.finish()))
+            }))
+        },
     ),
     binary(
         "BITMAP_XOR",
         "The members that one of the bitmaps has and the other has not.",
-        &[("BITMAP_TO_STRING(BITMAP_XOR(BITMAP_BUILD(ARRAY[1, 2]), BITMAP_BUILD(ARRAY[2, 3])))", "{1,3}")],
+        &[(
+            "BITMAP_TO_STRING(BITMAP_XOR(BITMAP_BUILD(ARRAY[1, 2]), BITMAP_BUILD(ARRAY[2, 3])))",
+            "{1,3}",
+        )],
         |_, _, _| combine(|a, b| a ^ b),
     ),
 ];
@@ -237,8 +256,6 @@ fn bitmaps(
 fn from_bytes(bytes: &[u8]) -> Result<RoaringBitmap, EvalError> {
     RoaringBitmap::deserialize_from(bytes).map_err(|error| EvalError::Argument {
         function: "BITMAP_FROM_BYTES",
-        reason: format!(
-            "not a bitmap in the portable format of 32-bit Roaring bitmaps: {error}"
-        ),
+        reason: format!("not a bitmap in the portable format of 32-bit Roaring bitmaps: {error}"),
     })
 }

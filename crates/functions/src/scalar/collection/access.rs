@@ -28,7 +28,14 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         resolve: resolve_item,
         compile: compile_item,
         doc: FunctionDoc {
-            syntax: &["array[INT]", "map[key]", "row[INT]", "row[name]", "variant[INT]", "variant[name]"],
+            syntax: &[
+                "array[INT]",
+                "map[key]",
+                "row[INT]",
+                "row[name]",
+                "variant[INT]",
+                "variant[name]",
+            ],
             text: "The element of an array at a place from 1, or the value of a map's key; NULL when \
                    there is none. The field of a row by its constant place or name. Of a variant, which \
                    must be an array or an object then, the element or member as a variant.",

@@ -105,7 +105,9 @@ pub(crate) fn mark_json(
                 symbols.push(format!("{UNREAD}{position}").into());
                 args.remove(0)
             }
-            Expr::Call { function, .. } if matches!(function.name, "JSON_OBJECT" | "JSON_ARRAY") => {
+            Expr::Call { function, .. }
+                if matches!(function.name, "JSON_OBJECT" | "JSON_ARRAY") =>
+            {
                 symbols.push(format!("{CONSTRUCTED}{position}").into());
                 arg
             }
@@ -126,10 +128,9 @@ fn misplaced() -> SignatureError {
 
 fn resolve_json(args: &CallArgs) -> Result<Resolved, SignatureError> {
     match args.args.as_slice() {
-        [arg] if arg.data_type.family() == Family::CharacterString => Ok(Resolved::unchanged(
-            args,
-            DataType::string().with_nullable(arg.data_type.nullable),
-        )),
+        [arg] if arg.data_type.family() == Family::CharacterString => {
+            Ok(Resolved::unchanged(args, DataType::string().with_nullable(arg.data_type.nullable)))
+        }
         _ => Err(args.no_match(&["JSON(<CHARACTER_STRING>)"])),
     }
 }

@@ -25,10 +25,15 @@ pub enum Encoder {
     BigInt,
     Float,
     Double,
-    Decimal { scale: u8 },
+    Decimal {
+        scale: u8,
+    },
     Text,
     Bytes,
-    Timestamp { unit: TimestampUnit, local: bool },
+    Timestamp {
+        unit: TimestampUnit,
+        local: bool,
+    },
     Variant,
     Array(Box<Encoder>),
     /// Keys are strings.
@@ -51,9 +56,7 @@ impl Encoder {
             TypeRoot::Decimal { scale, .. } => Self::Decimal { scale: *scale },
             TypeRoot::Char(_) | TypeRoot::Varchar(_) => Self::Text,
             TypeRoot::Binary(_) | TypeRoot::Varbinary(_) => Self::Bytes,
-            TypeRoot::Timestamp(p) => {
-                Self::Timestamp { unit: timestamp_unit(*p), local: false }
-            }
+            TypeRoot::Timestamp(p) => Self::Timestamp { unit: timestamp_unit(*p), local: false },
             TypeRoot::TimestampLtz(p) => Self::Timestamp { unit: timestamp_unit(*p), local: true },
             TypeRoot::Variant => Self::Variant,
             TypeRoot::Array(element) => Self::Array(Box::new(Self::new(element)?)),

@@ -8,8 +8,8 @@ use flott_types::{DataType, Family};
 use super::text::{Cursor, Kind};
 use crate::read::Strings;
 use crate::{
-    CallArgs, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings, SignatureError,
-    Volatility, total_kernel,
+    CallArgs, FunctionDoc, Kernel, Resolved, ScalarFunction, SignatureError, Volatility,
+    total_kernel,
 };
 
 /// The tests.
@@ -64,9 +64,7 @@ fn is_scalar(kind: Kind) -> bool {
 fn test(wanted: fn(Kind) -> bool, negated: bool) -> Result<Box<dyn Kernel>, SignatureError> {
     Ok(total_kernel(move |args, context| {
         let texts = Strings::new(&args[0]);
-        let is_json = |row| {
-            texts.get(row).and_then(kind).is_some_and(wanted)
-        };
+        let is_json = |row| texts.get(row).and_then(kind).is_some_and(wanted);
         let results: Vec<bool> = (0..context.rows).map(|row| is_json(row) != negated).collect();
         Ok(Arc::new(BooleanArray::from(results)))
     }))

@@ -136,7 +136,8 @@ impl Failure {
         let reason = match self {
             Self::Malformed(malformed) => format!("malformed JSON: {}", malformed.describe(text)),
             Self::Path => {
-                "not a JSON path\nhint: write it as '$.name[0]', with 'lax' or 'strict' before it".into()
+                "not a JSON path\nhint: write it as '$.name[0]', with 'lax' or 'strict' before it"
+                    .into()
             }
             Self::NullDocument => "the JSON document is null".into(),
             Self::Null => "the path leads to null, which strict paths refuse\n\

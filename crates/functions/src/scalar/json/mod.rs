@@ -13,8 +13,8 @@ mod quote;
 pub(super) mod text;
 mod value;
 
-pub(crate) use construct::mark_json;
 pub use construct::FUNCTIONS as CONSTRUCT;
+pub(crate) use construct::mark_json;
 pub use exists::FUNCTIONS as EXISTS;
 pub use is_json::FUNCTIONS as IS_JSON;
 pub use query::FUNCTIONS as QUERY;

@@ -39,20 +39,16 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             syntax: &["JSON_UNQUOTE(string)"],
             text: "The text of a JSON string, without its quotes and with its escape sequences replaced; a \
                    text that is no JSON string in quotes stays as it is. NULL for NULL.",
-            examples: &[
-                ("JSON_UNQUOTE('\"\\u0041b\"')", "Ab"),
-                ("JSON_UNQUOTE('plain')", "plain"),
-            ],
+            examples: &[("JSON_UNQUOTE('\"\\u0041b\"')", "Ab"), ("JSON_UNQUOTE('plain')", "plain")],
         },
     },
 ];
 
 fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
     match args.args.as_slice() {
-        [arg] if arg.data_type.family() == Family::CharacterString => Ok(Resolved::unchanged(
-            args,
-            DataType::string().with_nullable(arg.data_type.nullable),
-        )),
+        [arg] if arg.data_type.family() == Family::CharacterString => {
+            Ok(Resolved::unchanged(args, DataType::string().with_nullable(arg.data_type.nullable)))
+        }
         [arg] if arg.data_type.root == TypeRoot::Null => {
             Ok(Resolved { parameters: vec![DataType::string()], returns: DataType::string() })
         }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, StringBuilder,
-};
+use arrow::array::{ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, StringBuilder};
 use flott_types::{DataType, Family, TypeRoot};
 
 use super::lookup::{Failure, Lookup, Lookups, Mode, literal_lookup};
@@ -65,7 +63,8 @@ fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
             return Err(SignatureError::Argument {
                 name: NAME.into(),
                 position: position + 3,
-                reason: "DEFAULT takes a value of a type; write NULL ON EMPTY or NULL ON ERROR".into(),
+                reason: "DEFAULT takes a value of a type; write NULL ON EMPTY or NULL ON ERROR"
+                    .into(),
             });
         }
     }
@@ -107,7 +106,10 @@ enum Behavior {
     Null,
     Error,
     /// The default in this argument, after a cast to the type of the result.
-    Default { argument: usize, cast: Option<Box<dyn Kernel>> },
+    Default {
+        argument: usize,
+        cast: Option<Box<dyn Kernel>>,
+    },
 }
 
 impl Behavior {
@@ -154,9 +156,7 @@ impl Behavior {
                 let once = cast.evaluate(std::slice::from_ref(column), &context.with_rows(1))?;
                 Column::constant(once)
             }
-            Some(cast) => {
-                Column::rows(cast.evaluate(std::slice::from_ref(column), context)?)
-            }
+            Some(cast) => Column::rows(cast.evaluate(std::slice::from_ref(column), context)?),
         }))
     }
 }

@@ -47,10 +47,12 @@ fn access<'a>(
             None => Ok(None),
             Some(view) => find(view, row),
         };
-        results.append_option(found.map_err(|reason| EvalError::Argument {
-            function: "ITEM",
-            reason: reason.into(),
-        })?);
+        results.append_option(
+            found.map_err(|reason| EvalError::Argument {
+                function: "ITEM",
+                reason: reason.into(),
+            })?,
+        );
     }
     Ok(Arc::new(results.finish()))
 }

@@ -82,7 +82,13 @@ pub fn push_array(out: &mut Vec<u8>, ends: &[usize], elements: &[u8]) {
 pub fn push_object(out: &mut Vec<u8>, members: &[(&str, &[u8])]) {
     let ends = |length: fn(&(&str, &[u8])) -> usize| -> Vec<usize> {
         let mut end = 0;
-        members.iter().map(|member| { end += length(member); end }).collect()
+        members
+            .iter()
+            .map(|member| {
+                end += length(member);
+                end
+            })
+            .collect()
     };
     let names = ends(|(name, _)| name.len());
     let values = ends(|(_, value)| value.len());

@@ -3,9 +3,7 @@
 use super::encoding::{
     push_array, push_decimal, push_double, push_integer, push_object, push_string, tag,
 };
-use crate::scalar::json::text::{
-    Cursor, Kind, Malformed, NumberText, utf16_order,
-};
+use crate::scalar::json::text::{Cursor, Kind, Malformed, NumberText, utf16_order};
 
 /// The most digits, in all and behind the point, of a number that is kept as a decimal one.
 const MAX_DIGITS: usize = 38;
@@ -58,9 +56,8 @@ fn read(out: &mut Vec<u8>, cursor: &mut Cursor, duplicates: bool) -> Result<(), 
                 members.push((name.decode(), start..values.len()));
             }
             members.sort_by(|(a, _), (b, _)| utf16_order(a, b));
-            let last_of_name = |i: usize| {
-                members.get(i + 1).is_none_or(|(next, _)| *next != members[i].0)
-            };
+            let last_of_name =
+                |i: usize| members.get(i + 1).is_none_or(|(next, _)| *next != members[i].0);
             let kept: Vec<(&str, &[u8])> = (0..members.len())
                 .filter(|i| last_of_name(*i))
                 .map(|i| (members[i].0.as_ref(), &values[members[i].1.clone()]))
@@ -78,7 +75,9 @@ fn read(out: &mut Vec<u8>, cursor: &mut Cursor, duplicates: bool) -> Result<(), 
 /// floating point.
 fn push_number(out: &mut Vec<u8>, number: NumberText) {
     let text = number.text();
-    if number.is_integer() && let Ok(value) = text.parse() {
+    if number.is_integer()
+        && let Ok(value) = text.parse()
+    {
         return push_integer(out, value);
     }
     match decimal(text) {

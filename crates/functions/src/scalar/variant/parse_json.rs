@@ -22,7 +22,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             Some(TypeRoot::Null) => {
                 let mut parameters = args.types();
                 parameters[0] = DataType::string();
-                resolve(args, args.any_nullable()).map(|resolved| Resolved { parameters, ..resolved })
+                resolve(args, args.any_nullable())
+                    .map(|resolved| Resolved { parameters, ..resolved })
             }
             _ => resolve(args, args.any_nullable()),
         },
@@ -33,7 +34,10 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
                    same name in an object, unless duplicate keys are allowed: the last one counts then. \
                    NULL for NULL.",
             examples: &[
-                ("JSON_STRING(PARSE_JSON('{\"b\": [1, 2.50], \"a\": null}'))", "{\"a\":null,\"b\":[1,2.5]}"),
+                (
+                    "JSON_STRING(PARSE_JSON('{\"b\": [1, 2.50], \"a\": null}'))",
+                    "{\"a\":null,\"b\":[1,2.5]}",
+                ),
                 ("JSON_STRING(PARSE_JSON('{\"a\": 1, \"a\": 2}', TRUE)['a'])", "2"),
             ],
         },
@@ -63,9 +67,7 @@ fn resolve(args: &CallArgs, nullable: bool) -> Result<Resolved, SignatureError> 
         _ => false,
     };
     match fits {
-        true => {
-            Ok(Resolved::unchanged(args, TypeRoot::Variant.nullable().with_nullable(nullable)))
-        }
+        true => Ok(Resolved::unchanged(args, TypeRoot::Variant.nullable().with_nullable(nullable))),
         false => Err(args.no_match(FORMS)),
     }
 }

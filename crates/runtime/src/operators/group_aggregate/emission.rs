@@ -52,10 +52,10 @@ impl Emission {
     /// Rows that were added; `first` are those that began a group.
     pub fn inserted(&mut self, first: &[u32], changed: &[bool]) {
         let mut first = first.iter().peekable();
-        for row in 0..self.rows {
+        for (row, changed) in changed.iter().enumerate().take(self.rows) {
             if first.next_if(|first| **first as usize == row).is_some() {
                 self.begin(row);
-            } else if changed[row] {
+            } else if *changed {
                 self.change(row);
             }
             self.count();

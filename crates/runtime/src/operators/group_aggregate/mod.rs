@@ -12,9 +12,9 @@ use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, Schema};
 
 use super::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
+use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
-use crate::Result;
 use emission::Emission;
 use lives::Lives;
 

@@ -73,7 +73,14 @@ struct Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = (0..5u8, 0..5u8, 0..3u8, prop::bool::weighted(0.4), prop::bool::weighted(0.2), any::<bool>());
+    let step = (
+        0..5u8,
+        0..5u8,
+        0..3u8,
+        prop::bool::weighted(0.4),
+        prop::bool::weighted(0.2),
+        any::<bool>(),
+    );
     let step = step.prop_map(|(key, number, keep, goes, cut, restore)| Step {
         key,
         number,
@@ -92,12 +99,15 @@ fn key(number: u8) -> Vec<Value> {
     }
 }
 
+/// A row's number and whether the filter keeps it.
+type Input = (Option<i64>, Option<bool>);
+
 /// The input rows of steps, and the changelog that each should give.
 struct Model {
     keys: usize,
     retracts: bool,
     emit_update_before: bool,
-    groups: Vec<(Vec<Value>, Vec<(Option<i64>, Option<bool>)>)>,
+    groups: Vec<(Vec<Value>, Vec<Input>)>,
 }
 
 impl Model {
@@ -156,7 +166,8 @@ impl Model {
 }
 
 fn output(keys: usize, calls: &[ColumnAggregate]) -> Schema {
-    let keys = input().fields[..keys].iter().map(|field| field.data_type.clone()).collect::<Vec<_>>();
+    let keys =
+        input().fields[..keys].iter().map(|field| field.data_type.clone()).collect::<Vec<_>>();
     let results = calls.iter().map(|call| call.data_type.clone());
     schema(&keys.into_iter().chain(results).collect::<Vec<_>>())
 }
@@ -230,7 +241,10 @@ fn kinds(harness: &mut OperatorHarness, schema: &Schema, rows: &[(RowKind, i64)]
 fn select_distinct_gives_a_row_once() {
     use RowKind::{Delete, Insert};
     let (mut harness, schema) = distinct(0, false);
-    assert_eq!(kinds(&mut harness, &schema, &[(Insert, 1), (Insert, 2), (Insert, 1)]), ["+I1", "+I2"]);
+    assert_eq!(
+        kinds(&mut harness, &schema, &[(Insert, 1), (Insert, 2), (Insert, 1)]),
+        ["+I1", "+I2"]
+    );
     assert!(kinds(&mut harness, &schema, &[(Insert, 2)]).is_empty());
     let snapshot = harness.snapshot().unwrap();
     assert_eq!(snapshot.operators.len(), 1);
@@ -249,7 +263,10 @@ fn idle_groups_are_forgotten_and_others_kept_alive() {
         // Unchanged results come again, for the sake of operators after this one.
         assert_eq!(kinds(&mut harness, &schema, &[(Insert, 1)]), ["-U1", "+U1"]);
         harness.advance_clock(600).unwrap();
-        assert_eq!(kinds(&mut harness, &schema, &[(Insert, 1), (Insert, 2)]), ["-U1", "+U1", "+I2"]);
+        assert_eq!(
+            kinds(&mut harness, &schema, &[(Insert, 1), (Insert, 2)]),
+            ["-U1", "+U1", "+I2"]
+        );
         harness.advance_clock(1000).unwrap();
         if retracts {
             assert!(kinds(&mut harness, &schema, &[(Delete, 1)]).is_empty());

@@ -144,14 +144,23 @@ struct Model {
 }
 
 impl Model {
-    fn add(&mut self, kind: WindowKind, key: &str, value: Option<i64>, sign: i64, time: i64, mark: i64) {
+    fn add(
+        &mut self,
+        kind: WindowKind,
+        key: &str,
+        value: Option<i64>,
+        sign: i64,
+        time: i64,
+        mark: i64,
+    ) {
         let new = |start, end| Window { key: key.into(), start, end, rows: Vec::new() };
         if let WindowKind::Session { gap } = kind {
             let mut joined = new(time, time + gap);
             let meets = |window: &Window| {
                 window.key == key && window.start <= time + gap && time <= window.end
             };
-            let met: Vec<Window> = self.open.iter().filter(|window| meets(window)).cloned().collect();
+            let met: Vec<Window> =
+                self.open.iter().filter(|window| meets(window)).cloned().collect();
             if met.is_empty() && joined.end - 1 <= mark {
                 self.late += 1;
                 return;
@@ -172,7 +181,8 @@ impl Model {
                 continue;
             }
             late = false;
-            let is_it = |window: &Window| window.key == key && (window.start, window.end) == (start, end);
+            let is_it =
+                |window: &Window| window.key == key && (window.start, window.end) == (start, end);
             let at = self.open.iter().position(is_it).unwrap_or_else(|| {
                 self.open.push(new(start, end));
                 self.open.len() - 1
@@ -200,7 +210,12 @@ fn settled(mut results: Vec<Result>) -> Vec<Result> {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Row { key: u8, value: u8, time: i64, back: bool },
+    Row {
+        key: u8,
+        value: u8,
+        time: i64,
+        back: bool,
+    },
     /// A watermark between rows of a batch.
     Rise(i64),
     /// The end of a batch.
@@ -344,8 +359,7 @@ fn windows_that_the_input_names_are_kept_apart() {
     let mut spec = spec(WindowKind::Tumble { size: 10, offset: 0 }, false);
     let time = DataType::timestamp(3);
     let input = schema(&[DataType::string(), DataType::int(), time.clone(), time]);
-    spec.window =
-        WindowSource::Attached { start: 2, end: 3, is_rowtime: true, is_ltz: false };
+    spec.window = WindowSource::Attached { start: 2, end: 3, is_rowtime: true, is_ltz: false };
     let output = output(&spec);
     let operator =
         WindowAggregateOperator::new(&spec, &input, output.to_arrow(), &task("UTC")).unwrap();

@@ -14,6 +14,9 @@ use crate::operators::window::{Session, SessionMap, WallClock};
 const SECTION: &str = "session rows";
 const VERSION: u16 = 1;
 
+/// Rows that fired, and each one's session as start and end in milliseconds.
+pub type Fired = (Vec<ArrayRef>, Vec<(i64, i64)>);
+
 /// Rows by session.
 pub(super) struct SessionRows {
     partition: Vec<usize>,
@@ -81,7 +84,7 @@ impl SessionRows {
     }
 
     /// The rows of the sessions that end up to an instant, and each row's session.
-    pub fn fire(&mut self, until: i64) -> Result<(Vec<ArrayRef>, Vec<(i64, i64)>)> {
+    pub fn fire(&mut self, until: i64) -> Result<Fired> {
         let (mut ids, mut bounds) = (Vec::new(), Vec::new());
         while self.next_firing().is_some_and(|firing| firing <= until) {
             let Some((slot, session)) = self.open.pop() else { break };

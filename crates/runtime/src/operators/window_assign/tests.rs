@@ -15,8 +15,7 @@ use crate::testing::OperatorHarness;
 fn operator(kind: WindowKind) -> (WindowAssignOperator, Schema, Schema) {
     let time = DataType::timestamp(3);
     let input = schema(&[DataType::bigint(), time.clone()]);
-    let output =
-        schema(&[DataType::bigint(), time.clone(), time.clone(), time.clone(), time]);
+    let output = schema(&[DataType::bigint(), time.clone(), time.clone(), time.clone(), time]);
     let partition = match kind {
         WindowKind::Session { .. } => vec![0],
         _ => Vec::new(),

@@ -36,11 +36,6 @@ impl<'p> Chars<'p> {
         }
     }
 
-    /// Leaves the last byte out of account.
-    pub fn drop_last(&mut self) {
-        self.end = self.end.saturating_sub(1);
-    }
-
     /// Where it stands.
     pub fn position(&self) -> usize {
         self.position

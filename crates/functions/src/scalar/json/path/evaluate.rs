@@ -195,7 +195,12 @@ impl<'t, 'a> Evaluation<'t, 'a> {
         }
     }
 
-    fn names(&mut self, token: usize, names: &'t [String], value: &'t Node<'a>) -> Result<(), Stop> {
+    fn names(
+        &mut self,
+        token: usize,
+        names: &'t [String],
+        value: &'t Node<'a>,
+    ) -> Result<(), Stop> {
         if !matches!(value, Node::Object(_)) {
             return self.unfit(token);
         }

@@ -110,11 +110,7 @@ impl Function {
     }
 
     /// The parameters' values.
-    fn values<'a>(
-        &'a self,
-        document: &Node<'a>,
-        missing: Missing,
-    ) -> Result<Vec<Node<'a>>, Stop> {
+    fn values<'a>(&'a self, document: &Node<'a>, missing: Missing) -> Result<Vec<Node<'a>>, Stop> {
         let value = |parameter: &'a Parameter| match parameter {
             Parameter::Json(text) => {
                 Node::parse(text).map_err(|_| Stop::Failed("a parameter of a function is no JSON"))

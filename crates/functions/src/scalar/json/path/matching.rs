@@ -173,11 +173,9 @@ fn relates(operator: Operator, left: &Value, right: &Value) -> Result<bool, Stop
         AnyOf => both().is_some_and(|(l, r)| l.iter().any(|item| contains(&r, item))),
         NoneOf => both().is_some_and(|(l, r)| !l.iter().any(|item| contains(&r, item))),
         Size => match right {
-            Value::Number(wanted) => {
-                size(left).and_then(|size| Decimal::parse(&size.to_string())).is_some_and(|size| {
-                    size.compare(wanted) == Ordering::Equal
-                })
-            }
+            Value::Number(wanted) => size(left)
+                .and_then(|size| Decimal::parse(&size.to_string()))
+                .is_some_and(|size| size.compare(wanted) == Ordering::Equal),
             _ => false,
         },
         Empty => match (right, size(left)) {
@@ -228,8 +226,7 @@ fn same(left: &Node, right: &Node) -> bool {
         }
         (Node::Object(a), Node::Object(b)) => {
             a.len() == b.len()
-                && a.iter()
-                    .all(|(name, value)| right.member(name).is_some_and(|b| same(value, b)))
+                && a.iter().all(|(name, value)| right.member(name).is_some_and(|b| same(value, b)))
         }
         _ => false,
     }

@@ -19,4 +19,3 @@ mod walk;
 pub use evaluate::{Missing, Stop};
 pub use token::{InvalidPath, Path};
 pub use walk::{Found, Step, walk};
-

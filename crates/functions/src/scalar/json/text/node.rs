@@ -125,9 +125,7 @@ fn read_object<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<(Cow<'a, str>, Node<'a
     Ok(without_duplicates(members))
 }
 
-fn without_duplicates<'a>(
-    members: Vec<(Cow<'a, str>, Node<'a>)>,
-) -> Vec<(Cow<'a, str>, Node<'a>)> {
+fn without_duplicates<'a>(members: Vec<(Cow<'a, str>, Node<'a>)>) -> Vec<(Cow<'a, str>, Node<'a>)> {
     let mut unique: Vec<(Cow<str>, Node)> = Vec::with_capacity(members.len());
     let mut places: HashMap<Cow<str>, usize> = HashMap::new();
     let many = members.len() > FEW_MEMBERS;
