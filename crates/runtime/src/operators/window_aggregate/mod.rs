@@ -204,7 +204,8 @@ impl WindowAggregateOperator {
 
     fn register(&self, ctx: &mut OperatorContext) {
         if let Some(firing) = self.windows.next_firing().filter(|_| !self.is_rowtime) {
-            ctx.register_timer(firing);
+            // The last millisecond of a window takes rows until it is over.
+            ctx.register_timer(firing.saturating_add(1));
         }
     }
 }
@@ -247,7 +248,7 @@ impl Operator for WindowAggregateOperator {
     }
 
     fn on_timer(&mut self, time: i64, ctx: &mut OperatorContext) -> Result<()> {
-        self.windows.fire(time, &mut self.fired)?;
+        self.windows.fire(time.saturating_sub(1), &mut self.fired)?;
         self.finish(ctx)
     }
 

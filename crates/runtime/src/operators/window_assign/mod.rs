@@ -109,15 +109,22 @@ impl WindowAssignOperator {
         Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
     }
 
+    /// Asks to be called when the next session of processing time is over: its last millisecond
+    /// still takes rows.
+    fn register(&self, ctx: &mut OperatorContext) {
+        if let Windows::Sessions(sessions) = &self.windows
+            && !self.window.is_rowtime
+            && let Some(firing) = sessions.next_firing()
+        {
+            ctx.register_timer(firing.saturating_add(1));
+        }
+    }
+
     /// Gives the rows of the sessions that end up to an instant.
     fn fire(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
         let Windows::Sessions(sessions) = &mut self.windows else { return Ok(()) };
         let (columns, bounds) = sessions.fire(until)?;
-        if !self.window.is_rowtime
-            && let Some(firing) = sessions.next_firing()
-        {
-            ctx.register_timer(firing);
-        }
+        self.register(ctx);
         let mut start = 0;
         for chunk in bounds.chunks(ChangelogBatch::MAX_ROWS) {
             let part: Vec<ArrayRef> =
@@ -135,12 +142,7 @@ impl Operator for WindowAssignOperator {
     }
 
     fn open(&mut self, ctx: &mut OperatorContext) -> Result<()> {
-        if let Windows::Sessions(sessions) = &self.windows
-            && !self.window.is_rowtime
-            && let Some(firing) = sessions.next_firing()
-        {
-            ctx.register_timer(firing);
-        }
+        self.register(ctx);
         Ok(())
     }
 
@@ -160,11 +162,7 @@ impl Operator for WindowAssignOperator {
         if late > 0 {
             ctx.count_late(late);
         }
-        if !self.window.is_rowtime
-            && let Some(firing) = sessions.next_firing()
-        {
-            ctx.register_timer(firing);
-        }
+        self.register(ctx);
         Ok(())
     }
 
@@ -176,7 +174,7 @@ impl Operator for WindowAssignOperator {
     }
 
     fn on_timer(&mut self, time: i64, ctx: &mut OperatorContext) -> Result<()> {
-        self.fire(time, ctx)
+        self.fire(time.saturating_sub(1), ctx)
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
