@@ -68,6 +68,14 @@ pub struct AggregateSyntax<'e> {
 impl<'e> AggregateSyntax<'e> {
     /// The syntax of an ordinary call.
     pub fn of(call: &'e ast::FunctionCall) -> Result<Self> {
+        if call.args.is_empty() {
+            let problem = format!(
+                "Invalid number of arguments to function '{}'. Was expecting 1 arguments",
+                call.name
+            );
+            let hint = "an aggregate function takes a value; COUNT(*) counts rows";
+            return Err(PlanError::new(problem).at(call.span).hint(hint));
+        }
         let symbols = match call.null_treatment {
             Some(ast::NullTreatment::Ignore) => vec![Arc::from("IGNORE NULLS")],
             Some(ast::NullTreatment::Respect) => vec![Arc::from("RESPECT NULLS")],
