@@ -18,6 +18,7 @@ use super::rows::try_each_row;
 use super::typing::one_argument;
 use super::values::{items_of, lists, state_lists};
 use super::{Accumulator, AggregateFunction, AggregateInput, AggregateSpec};
+use crate::scalar::bitmap;
 use crate::{CallArgs, EvalError, FunctionDoc, Resolved, SignatureError};
 
 /// The functions of this family.
@@ -198,7 +199,7 @@ impl Bitmaps {
         }
         let bitmaps = bitmap_column(column)?;
         try_each_row(input, bitmaps.nulls(), |row, sign| {
-            let value = if sign == 0 { empty.clone() } else { read_bitmap(bitmaps.value(row))? };
+            let value = if sign == 0 { empty.clone() } else { bitmap::decode(bitmaps.value(row))? };
             each(self, row, &value, sign);
             Ok(())
         })
@@ -216,21 +217,15 @@ impl Bitmaps {
 
 /// Bitmaps as a column.
 fn bitmap_array<'a>(values: impl Iterator<Item = Option<&'a RoaringBitmap>>) -> BinaryArray {
-    let (mut out, mut bytes) = (BinaryBuilder::new(), Vec::new());
+    let mut out = BinaryBuilder::new();
     for value in values {
-        bytes.clear();
-        match value.map(|value| value.serialize_into(&mut bytes)) {
-            Some(Ok(())) => out.append_value(&bytes),
+        match value.map(|value| bitmap::encode(value.clone())) {
+            Some(Ok(bytes)) => out.append_value(bytes),
             // Writing to a vector cannot fail.
             Some(Err(_)) | None => out.append_null(),
         }
     }
     out.finish()
-}
-
-fn read_bitmap(bytes: &[u8]) -> Result<RoaringBitmap, EvalError> {
-    RoaringBitmap::deserialize_from(bytes)
-        .map_err(|error| EvalError::Internal(format!("bytes that are no bitmap: {error}")))
 }
 
 fn bitmap_column(column: &ArrayRef) -> Result<&BinaryArray, EvalError> {
@@ -327,7 +322,7 @@ impl Accumulator for Bitmaps {
                 }
                 self.groups[*group as usize].rows += added;
             } else {
-                let bitmap = read_bitmap(bitmaps.value(row))?;
+                let bitmap = bitmap::decode(bitmaps.value(row))?;
                 self.apply(*group, &bitmap, added);
             }
         }

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
-use flott_types::{DataType, Family, TypeRoot, Value};
+use flott_types::{DataType, Family, TypeRoot};
 
-use super::json_text::{java_order, unsupported_type, write_json, write_string};
 use super::layout::state_column;
 use super::lists::{Listing, Lists, Singles};
 use super::rows::try_each_row;
@@ -16,6 +15,7 @@ use super::sequences::Sequences;
 use super::typing::{illegal_null, one_argument, unsupported};
 use super::values::{ValueCodec, items_of, lists, state_lists};
 use super::{Accumulator, AggregateFunction, AggregateInput, AggregateSpec};
+use crate::scalar::json::{Encoder, utf16_order, write_quoted};
 use crate::{CallArgs, EvalError, FunctionDoc, Resolved, SignatureError};
 
 /// The functions of this family.
@@ -59,15 +59,14 @@ fn json_type() -> DataType {
     TypeRoot::Varchar(2000).not_null()
 }
 
+/// Refuses values of types that JSON has no form for.
 fn check_type(args: &CallArgs, ty: &DataType) -> Result<(), SignatureError> {
-    match unsupported_type(ty) {
-        None => Ok(()),
-        Some(ty) => Err(SignatureError::Argument {
-            name: args.name.clone(),
-            position: args.len(),
-            reason: format!("values of type {} have no JSON form", ty.summary()),
-        }),
-    }
+    let unsupported = |error: SignatureError| SignatureError::Argument {
+        name: args.name.clone(),
+        position: args.len(),
+        reason: error.to_string(),
+    };
+    Encoder::new(ty).map(drop).map_err(unsupported)
 }
 
 fn resolve_object(args: &CallArgs, _: bool) -> Result<Resolved, SignatureError> {
@@ -89,7 +88,7 @@ fn has_symbol(spec: &AggregateSpec, wanted: &str) -> bool {
 }
 
 fn create_array(spec: &AggregateSpec) -> Result<Box<dyn Accumulator>, SignatureError> {
-    let texts = JsonTexts::new(spec, 0, has_symbol(spec, "NULL"));
+    let texts = JsonTexts::new(spec, 0, has_symbol(spec, "NULL"))?;
     match Lists::new(JsonArrays { texts }, &DataType::string(), spec.retracts) {
         Ok(lists) => Ok(Box::new(lists)),
         Err(_) => Err(unsupported(spec, 0)),
@@ -97,41 +96,50 @@ fn create_array(spec: &AggregateSpec) -> Result<Box<dyn Accumulator>, SignatureE
 }
 
 fn create_object(spec: &AggregateSpec) -> Result<Box<dyn Accumulator>, SignatureError> {
-    let texts = JsonTexts::new(spec, 1, !has_symbol(spec, "ABSENT"));
+    let texts = JsonTexts::new(spec, 1, !has_symbol(spec, "ABSENT"))?;
     Ok(Box::new(Objects { texts, groups: Vec::new(), entries: 0, heap: 0 }))
 }
 
 /// Makes the JSON texts of a column.
 struct JsonTexts {
-    data_type: DataType,
+    /// `None` if the values are JSON texts already.
+    encoder: Option<Encoder>,
     keeps_nulls: bool,
-    is_json: bool,
 }
 
 impl JsonTexts {
-    fn new(spec: &AggregateSpec, argument: usize, keeps_nulls: bool) -> Self {
-        let data_type = spec.args.data_type(argument).clone();
-        Self { data_type, keeps_nulls, is_json: has_symbol(spec, "FORMAT JSON") }
+    fn new(
+        spec: &AggregateSpec,
+        argument: usize,
+        keeps_nulls: bool,
+    ) -> Result<Self, SignatureError> {
+        let encoder = match has_symbol(spec, "FORMAT JSON") {
+            true => None,
+            false => Some(Encoder::new(spec.args.data_type(argument))?),
+        };
+        Ok(Self { encoder, keeps_nulls })
     }
 
     /// The text of each value; NULL where it is left out.
-    fn of(&self, column: &ArrayRef) -> StringArray {
+    fn of(&self, column: &ArrayRef) -> Result<StringArray, EvalError> {
         let mut out = StringBuilder::new();
         let mut text = String::new();
         for row in 0..column.len() {
-            let value = Value::from_array(column, row, &self.data_type);
             text.clear();
-            match &value {
-                Value::Null if !self.keeps_nulls => {
+            match &self.encoder {
+                _ if column.is_null(row) && !self.keeps_nulls => {
                     out.append_null();
                     continue;
                 }
-                Value::String(json) if self.is_json => text.push_str(json),
-                value => write_json(&mut text, value, &self.data_type),
+                None if column.is_valid(row) => {
+                    text.push_str(column.as_string::<i32>().value(row));
+                }
+                None => text.push_str("null"),
+                Some(encoder) => encoder.write(&mut text, column, row)?,
             }
             out.append_value(&text);
         }
-        out.finish()
+        Ok(out.finish())
     }
 }
 
@@ -144,7 +152,7 @@ impl Listing for JsonArrays {
     type Output = (Singles, Vec<u8>);
 
     fn values(&self, args: &[ArrayRef]) -> Result<ArrayRef, EvalError> {
-        Ok(Arc::new(self.texts.of(state_column(args, 0)?)))
+        Ok(Arc::new(self.texts.of(state_column(args, 0)?)?))
     }
 
     fn begin(&self) -> Self::Output {
@@ -175,7 +183,7 @@ struct Name(Box<str>);
 
 impl Ord for Name {
     fn cmp(&self, other: &Self) -> Ordering {
-        java_order(&self.0, &other.0)
+        utf16_order(&self.0, &other.0)
     }
 }
 
@@ -220,7 +228,7 @@ impl Objects {
         text.push('{');
         for (i, (name, value)) in self.groups[group as usize].iter().enumerate() {
             text.push_str(if i > 0 { "," } else { "" });
-            write_string(text, &name.0);
+            write_quoted(text, &name.0);
             text.push(':');
             text.push_str(value);
         }
@@ -236,7 +244,7 @@ impl Objects {
         mut each: impl FnMut(&Self, usize, Option<bool>),
     ) -> Result<(), EvalError> {
         let names = state_column(input.args, 0)?.as_string::<i32>();
-        let values = self.texts.of(state_column(input.args, 1)?);
+        let values = self.texts.of(state_column(input.args, 1)?)?;
         try_each_row(input, None, |row, sign| {
             each(self, row, None);
             let counts = sign != 0 && values.is_valid(row);

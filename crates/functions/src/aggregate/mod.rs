@@ -16,7 +16,6 @@ mod count;
 mod extremes;
 mod first_last;
 mod json;
-mod json_text;
 mod keep;
 mod keep_values;
 mod layout;

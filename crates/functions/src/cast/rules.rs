@@ -6,8 +6,10 @@ use crate::SignatureError;
 
 /// Checks that a cast exists. Nullability is not looked at: CAST keeps that of its operand.
 pub fn check(from: &DataType, to: &DataType) -> Result<(), SignatureError> {
-    // Flink 2.3 takes no part of VARIANT in a cast, not even as it is.
-    let opaque = |ty: &DataType| matches!(ty.root, TypeRoot::Variant | TypeRoot::Descriptor);
+    // Flink 2.3 casts nothing to VARIANT and BITMAP, not even what is of the type.
+    let opaque = |ty: &DataType| {
+        matches!(ty.root, TypeRoot::Variant | TypeRoot::Bitmap | TypeRoot::Descriptor)
+    };
     if !opaque(to) && explicit(from, to) {
         return Ok(());
     }

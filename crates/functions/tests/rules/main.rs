@@ -1,10 +1,11 @@
-//! Rules of casts, arithmetic and comparison, in tables and against models.
+//! Rules of casts, arithmetic, comparison and JSON, in tables and against models.
 
 mod arithmetic;
 mod casts;
 mod coercion;
 mod comparison;
 mod decimal;
+mod json;
 mod nested;
 
 use flott_functions::{CastMode, EvalContext, Evaluator, Expr, SessionSettings};

@@ -8,7 +8,7 @@ use flott_sql::ast::{
 use flott_types::{DataType, Family, TypeRoot, Value};
 
 use super::literal::{bind_literal, bind_negative};
-use super::scope::field_access;
+use super::scope::dotted_field;
 use super::types::{interval_root, resolve_type};
 use super::{Binder, Scope, symbol};
 use crate::bind::aggregate::AggregateContext;
@@ -180,7 +180,7 @@ impl Binder<'_> {
                 builtin("ITEM", args)
             }
             ExprKind::Field { operand, name } => {
-                field_access(self.bind_expr(operand, context)?, &name.value)
+                dotted_field(self.bind_expr(operand, context)?, &name.value)
             }
             ExprKind::IntervalOf { operand, qualifier } => {
                 let amount = self.bind_expr(operand, context)?;

@@ -159,14 +159,23 @@ impl Relation {
     }
 }
 
-/// `row.field`.
+/// `column.field` within a name.
 pub fn field_access(row: Expr, name: &str) -> Result<Expr> {
+    field_of(row, name, |field| field == name)
+}
+
+/// `(row).field` of any expression: the first field of this name in any case, as Flink has it.
+pub fn dotted_field(row: Expr, name: &str) -> Result<Expr> {
+    field_of(row, name, |field| field.eq_ignore_ascii_case(name))
+}
+
+fn field_of(row: Expr, name: &str, is_named: impl Fn(&str) -> bool) -> Result<Expr> {
     let ty = row.data_type();
     let Some(fields) = ty.root.row_fields() else {
         return Err(PlanError::new(format!("Column '{name}' not found in any table"))
             .hint(format!("a value of type {} has no fields", ty.summary())));
     };
-    let Some(index) = fields.iter().position(|field| &*field.name == name) else {
+    let Some(index) = fields.iter().position(|field| is_named(&field.name)) else {
         let names: Vec<_> = fields.iter().map(|field| &*field.name).collect();
         return Err(PlanError::new(format!("Column '{name}' not found in any table"))
             .hint(format!("the row has the fields {}", names.join(", "))));

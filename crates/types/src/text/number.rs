@@ -11,9 +11,13 @@ pub fn write_double(out: &mut String, value: f64) {
     } else if value.is_infinite() {
         out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
     } else {
-        // `{:e}` prints the shortest digits as `d.ddde±x`.
+        // `{:e}` prints the shortest digits as `d.ddde±x`; Java prints two at least, the nearest ones,
+        // which makes a difference for the smallest value: 4.9E-324.
         let mut text = StackText::default();
-        let _ = write!(text, "{value:e}");
+        let _ = match value.abs() == f64::from_bits(1) {
+            true => write!(text, "{value:.1e}"),
+            false => write!(text, "{value:e}"),
+        };
         write_java(out, text.as_str());
     }
 }
@@ -25,8 +29,12 @@ pub fn write_float(out: &mut String, value: f32) {
     } else if value.is_infinite() {
         out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
     } else {
+        // Two digits for the smallest values, as for DOUBLE.
         let mut text = StackText::default();
-        let _ = write!(text, "{value:e}");
+        let _ = match value.is_subnormal() && value.abs() < 1e-44 {
+            true => write!(text, "{value:.1e}"),
+            false => write!(text, "{value:e}"),
+        };
         write_java(out, text.as_str());
     }
 }
@@ -125,6 +133,7 @@ mod tests {
             (1.25e-4, "1.25E-4"),
             (-1.5e300, "-1.5E300"),
             (100.0, "100.0"),
+            (f64::from_bits(1), "4.9E-324"),
             (f64::NAN, "NaN"),
             (f64::NEG_INFINITY, "-Infinity"),
         ] {

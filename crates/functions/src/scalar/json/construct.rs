@@ -1,17 +1,16 @@
 //! JSON_OBJECT, JSON_ARRAY, JSON and JSON_STRING.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, StringBuilder};
+use arrow::array::{ArrayRef, StringBuilder};
 use flott_types::{DataType, Family, TypeRoot};
 
 use super::encode::Encoder;
-use super::text::{Node, utf16_order, write_quoted};
-use crate::read::Strings;
+use super::members::{Values, marked};
+use super::object::compile_object;
 use crate::{
-    CallArgs, Column, EvalContext, EvalError, Expr, FunctionDoc, Kernel, Resolved, ScalarFunction,
-    SessionSettings, SignatureError, Volatility, kernel,
+    CallArgs, EvalContext, EvalError, FunctionDoc, Kernel, Resolved, ScalarFunction,
+    SessionSettings, SignatureError, Volatility, kernel, total_kernel,
 };
 
 /// The functions of this file.
@@ -80,44 +79,6 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
 ];
 
-/// Before the position, from 0, of an argument that is the result of JSON_OBJECT or JSON_ARRAY.
-const CONSTRUCTED: &str = "JSON ";
-
-/// Before the position, from 0, of an argument that is a text to read as JSON.
-const UNREAD: &str = "JSON TEXT ";
-
-/// Notes in the symbols of a call which arguments of JSON_OBJECT and JSON_ARRAY are JSON already; a call
-/// of JSON is replaced by its argument. It is noted while binding, as constant arguments are folded later.
-pub(crate) fn mark_json(
-    function: &str,
-    args: Vec<Expr>,
-    mut symbols: Vec<Arc<str>>,
-) -> (Vec<Expr>, Vec<Arc<str>>) {
-    if !matches!(function, "JSON_OBJECT" | "JSON_ARRAY") {
-        return (args, symbols);
-    }
-    let mut mark = |(position, arg): (usize, Expr)| {
-        if function == "JSON_OBJECT" && position % 2 == 0 {
-            return arg;
-        }
-        match arg {
-            Expr::Call { function, mut args, .. } if function.name == "JSON" && args.len() == 1 => {
-                symbols.push(format!("{UNREAD}{position}").into());
-                args.remove(0)
-            }
-            Expr::Call { function, .. }
-                if matches!(function.name, "JSON_OBJECT" | "JSON_ARRAY") =>
-            {
-                symbols.push(format!("{CONSTRUCTED}{position}").into());
-                arg
-            }
-            other => other,
-        }
-    };
-    let args = args.into_iter().enumerate().map(&mut mark).collect();
-    (args, symbols)
-}
-
 fn misplaced() -> SignatureError {
     SignatureError::Other(
         "JSON() is only supported inside JSON_ARRAY() or as a value of JSON_OBJECT()\n\
@@ -170,97 +131,6 @@ fn resolve_string(args: &CallArgs) -> Result<Resolved, SignatureError> {
     Ok(Resolved::unchanged(args, DataType::string().with_nullable(arg.data_type.nullable)))
 }
 
-/// The values of a call and how they are written.
-struct Values {
-    values: Vec<Member>,
-    keeps_nulls: bool,
-}
-
-struct Member {
-    argument: usize,
-    form: Form,
-}
-
-enum Form {
-    /// A value of SQL.
-    Value(Encoder),
-    /// A text that JSON_OBJECT or JSON_ARRAY made.
-    Json,
-    /// A text to read as JSON.
-    Text,
-}
-
-impl Values {
-    /// The values that start at an argument, every `step` arguments.
-    fn new(args: &CallArgs, start: usize, step: usize) -> Result<Self, SignatureError> {
-        let keeps_nulls = args.symbols.first().is_none_or(|symbol| symbol.as_ref() == "NULL");
-        let marked = |argument: usize| {
-            args.symbols.iter().find_map(|symbol| {
-                let is = |prefix| {
-                    symbol.strip_prefix(prefix)?.parse::<usize>().ok().filter(|at| *at == argument)
-                };
-                is(UNREAD).map(|_| Form::Text).or_else(|| is(CONSTRUCTED).map(|_| Form::Json))
-            })
-        };
-        let member = |argument: usize| {
-            let form = match marked(argument) {
-                Some(form) => form,
-                None => Form::Value(Encoder::new(args.data_type(argument))?),
-            };
-            Ok(Member { argument, form })
-        };
-        let values: Result<_, SignatureError> =
-            (start..args.len()).step_by(step).map(member).collect();
-        Ok(Self { values: values?, keeps_nulls })
-    }
-
-    /// Writes the value of a row; false, and nothing, if it is one to leave out.
-    fn write(
-        &self,
-        out: &mut String,
-        member: &Member,
-        args: &[Column],
-        row: usize,
-    ) -> Result<bool, EvalError> {
-        let column = &args[member.argument];
-        let array = column.array();
-        let at = column.index(row);
-        let is_null = array.is_null(at)
-            || match member.form {
-                Form::Text => trimmed(Strings::new(column).get(row)).is_empty(),
-                _ => false,
-            };
-        if is_null {
-            if self.keeps_nulls {
-                out.push_str("null");
-            }
-            return Ok(self.keeps_nulls);
-        }
-        match &member.form {
-            Form::Value(encoder) => encoder.write(out, array, at)?,
-            Form::Json => out.push_str(Strings::new(column).get(row).unwrap_or("null")),
-            Form::Text => {
-                let text = trimmed(Strings::new(column).get(row));
-                match Node::parse(text) {
-                    Ok(node) => node.write(out),
-                    Err(malformed) => {
-                        return Err(EvalError::Argument {
-                            function: "JSON",
-                            reason: format!("malformed JSON: {}", malformed.describe(text)),
-                        });
-                    }
-                }
-            }
-        }
-        Ok(true)
-    }
-}
-
-/// A text without white space and control characters round it, as Java's `trim` has it.
-fn trimmed(text: Option<&str>) -> &str {
-    text.unwrap_or("").trim_matches(|c| c <= ' ')
-}
-
 fn compile_array(
     args: &CallArgs,
     _: &DataType,
@@ -285,123 +155,14 @@ fn compile_array(
     }))
 }
 
-fn compile_object(
-    args: &CallArgs,
-    _: &DataType,
-    _: &SessionSettings,
-) -> Result<Box<dyn Kernel>, SignatureError> {
-    let values = Values::new(args, 1, 2)?;
-    let keys: Option<Vec<&str>> =
-        (0..values.values.len()).map(|entry| args.literal_str(entry * 2)).collect();
-    match keys {
-        Some(keys) => {
-            let keys = sorted_keys(&keys);
-            Ok(kernel(move |args, context| {
-                texts(context, |out, row| {
-                    write_with_literal_keys(out, &keys, &values, args, row).map(|()| true)
-                })
-            }))
-        }
-        None => Ok(kernel(move |args, context| {
-            let mut members = Vec::new();
-            let mut scratch = String::new();
-            texts(context, |out, row| {
-                members.clear();
-                scratch.clear();
-                write_with_keys(out, &mut members, &mut scratch, &values, args, row).map(|()| true)
-            })
-        })),
-    }
-}
-
-/// Distinct keys in order, in quotes and with a colon, each with its entries from the last to the first.
-fn sorted_keys(keys: &[&str]) -> Vec<(String, Vec<usize>)> {
-    let mut entries: Vec<usize> = (0..keys.len()).collect();
-    entries.sort_by(|a, b| utf16_order(keys[*a], keys[*b]));
-    entries
-        .chunk_by(|a, b| keys[*a] == keys[*b])
-        .map(|same| {
-            let mut quoted = String::new();
-            write_quoted(&mut quoted, keys[same[0]]);
-            quoted.push(':');
-            (quoted, same.iter().rev().copied().collect())
-        })
-        .collect()
-}
-
-fn write_with_literal_keys(
-    out: &mut String,
-    keys: &[(String, Vec<usize>)],
-    values: &Values,
-    args: &[Column],
-    row: usize,
-) -> Result<(), EvalError> {
-    out.push('{');
-    for (key, entries) in keys {
-        let before = out.len();
-        if before > 1 {
-            out.push(',');
-        }
-        out.push_str(key);
-        let mut written = false;
-        for entry in entries {
-            written = values.write(out, &values.values[*entry], args, row)?;
-            if written {
-                break;
-            }
-        }
-        if !written {
-            out.truncate(before);
-        }
-    }
-    out.push('}');
-    Ok(())
-}
-
-/// Writes an object whose keys are known now only; `members` and `scratch` hold it until it is sorted.
-fn write_with_keys(
-    out: &mut String,
-    members: &mut Vec<(Range<usize>, Range<usize>)>,
-    scratch: &mut String,
-    values: &Values,
-    args: &[Column],
-    row: usize,
-) -> Result<(), EvalError> {
-    for (entry, member) in values.values.iter().enumerate() {
-        let start = scratch.len();
-        let key = Strings::new(&args[entry * 2]).get(row).ok_or_else(|| EvalError::Argument {
-            function: "JSON_OBJECT",
-            reason: "a key is NULL".into(),
-        })?;
-        scratch.push_str(key);
-        let behind_key = scratch.len();
-        if values.write(scratch, member, args, row)? {
-            members.push((start..behind_key, behind_key..scratch.len()));
-        }
-    }
-    members.sort_by(|(a, _), (b, _)| utf16_order(&scratch[a.clone()], &scratch[b.clone()]));
-    out.push('{');
-    for (i, (key, value)) in members.iter().enumerate() {
-        let key = &scratch[key.clone()];
-        if members.get(i + 1).is_some_and(|(next, _)| scratch[next.clone()] == *key) {
-            continue;
-        }
-        if out.len() > 1 {
-            out.push(',');
-        }
-        write_quoted(out, key);
-        out.push(':');
-        out.push_str(&scratch[value.clone()]);
-    }
-    out.push('}');
-    Ok(())
-}
-
 fn compile_string(
     args: &CallArgs,
     _: &DataType,
     _: &SessionSettings,
 ) -> Result<Box<dyn Kernel>, SignatureError> {
+    if marked(args, 0).is_some() {
+        return Ok(total_kernel(|args, context| args[0].clone().into_array(context.rows)));
+    }
     let encoder = Encoder::new(args.data_type(0))?;
     Ok(kernel(move |args, context| {
         let (column, array) = (&args[0], args[0].array());
@@ -415,7 +176,7 @@ fn compile_string(
 }
 
 /// A text for each row; NULL where `write` says false.
-fn texts(
+pub(super) fn texts(
     context: &EvalContext,
     mut write: impl FnMut(&mut String, usize) -> Result<bool, EvalError>,
 ) -> Result<ArrayRef, EvalError> {

@@ -206,12 +206,9 @@ fn write_iso_timestamp(out: &mut String, nanos: i128, local: bool) {
     if let Some(space) = out[start..].find(' ') {
         out.replace_range(start + space..=start + space, "T");
     }
-    out.truncate(start + out[start..].trim_end_matches('0').len());
-    // A second of whole tens has lost its zero with the fraction's.
-    match out.strip_suffix('.').map(str::len) {
-        Some(length) => out.truncate(length),
-        None if !out[start..].contains('.') => out.push('0'),
-        None => {}
+    out.truncate(out.trim_end_matches('0').len());
+    if out.ends_with('.') {
+        out.pop();
     }
     out.push_str(if local { "Z\"" } else { "\"" });
 }
@@ -235,13 +232,13 @@ fn write_map(
     let keys = keys.as_string::<i32>();
     let mut sorted: Vec<usize> = (start..end).collect();
     sorted.sort_by(|a, b| utf16_order(keys.value(*a), keys.value(*b)));
+    // Of equal keys the last counts.
+    sorted.reverse();
+    sorted.dedup_by_key(|entry| keys.value(*entry));
+    sorted.reverse();
     out.push('{');
     for (i, entry) in sorted.iter().enumerate() {
-        // Of equal keys the last counts.
-        if sorted.get(i + 1).is_some_and(|next| keys.value(*next) == keys.value(*entry)) {
-            continue;
-        }
-        if !out.ends_with('{') {
+        if i > 0 {
             out.push(',');
         }
         write_quoted(out, keys.value(*entry));

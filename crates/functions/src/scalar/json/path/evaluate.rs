@@ -68,9 +68,7 @@ impl Path {
         document: &'t Node<'a>,
         missing: Missing,
     ) -> Result<Hit<'t, 'a>, Stop> {
-        let hits = self.find(value, document, missing)?;
-        let nothing = hits.is_empty() && missing == Missing::Ignored && self.is_function();
-        if nothing { Ok(Hit::Made(Node::Null)) } else { gather(hits, self.is_definite(), missing) }
+        gather(self.find(value, document, missing)?, self.is_definite(), missing)
     }
 
     /// All the path finds, in order.
@@ -138,6 +136,10 @@ impl<'t, 'a> Evaluation<'t, 'a> {
                     .try_for_each(|index| self.element(token, index, array)),
             },
             Token::Wildcard => self.wildcard(token, value),
+            // A function that followed at once has taken the path for its parameter.
+            Token::Scan if path.is_last(token) => {
+                Err(Stop::Failed("nothing to look for behind `..`"))
+            }
             Token::Scan => self.scan(token + 1, value),
             Token::Filter(condition) => match value {
                 Node::Object(_) => match condition.accepts(self.subject(value))? {

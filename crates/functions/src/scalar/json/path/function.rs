@@ -72,7 +72,7 @@ impl Function {
             && !path.is_function()
         {
             self.measures_definite = Some(path.is_definite());
-            if !path.tokens.is_empty() {
+            if !matches!(path.tokens.last(), None | Some(Token::Scan)) {
                 path.tokens.push(Token::Wildcard);
             }
         }
@@ -204,7 +204,7 @@ fn aggregate<'a>(kind: Kind, value: &Node, parameters: &[Node]) -> Result<Node<'
     Ok(Node::Number(Number::Double(result)))
 }
 
-/// The strings of the value, if it is an array, and all of the parameters but NULLs.
+/// The strings of the value, if it is an array, and all of the parameters but NULLs, as Java prints them.
 fn concat<'a>(value: &Node, parameters: &[Node]) -> Node<'a> {
     let mut text = String::new();
     if let Node::Array(elements) = value {
@@ -216,10 +216,35 @@ fn concat<'a>(value: &Node, parameters: &[Node]) -> Node<'a> {
     }
     for parameter in flatten(parameters) {
         if *parameter != Node::Null {
-            parameter.write_text(&mut text);
+            write_java(&mut text, parameter);
         }
     }
     Node::String(Cow::Owned(text))
+}
+
+/// Writes a value as Java prints lists and maps: `[1, x]`, `{a=1, b=null}`.
+fn write_java(out: &mut String, value: &Node) {
+    match value {
+        Node::Array(elements) => {
+            out.push('[');
+            for (i, element) in elements.iter().enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                write_java(out, element);
+            }
+            out.push(']');
+        }
+        Node::Object(members) => {
+            out.push('{');
+            for (i, (name, member)) in members.iter().enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                out.push_str(name);
+                out.push('=');
+                write_java(out, member);
+            }
+            out.push('}');
+        }
+        scalar => scalar.write_text(out),
+    }
 }
 
 fn append<'a>(value: &Node<'a>, parameters: Vec<Node<'a>>) -> Node<'a> {

@@ -19,3 +19,6 @@ mod walk;
 pub use evaluate::{Missing, Stop};
 pub use token::{InvalidPath, Path};
 pub use walk::{Found, Step, walk};
+
+#[cfg(test)]
+mod tests;

@@ -28,7 +28,7 @@ pub(super) enum Token {
     Slice(Option<i32>, Option<i32>),
     /// `*`
     Wildcard,
-    /// `..`, never the last one.
+    /// `..`; the last one only before a function.
     Scan,
     /// `[?(…)]`
     Filter(Condition),

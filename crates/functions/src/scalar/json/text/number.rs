@@ -102,10 +102,14 @@ impl Number<'_> {
         }
     }
 
-    /// The nearest DOUBLE.
+    /// The nearest DOUBLE; never -0.0, which Java's decimal numbers have not.
     pub fn to_f64(self) -> f64 {
         match self {
-            Self::Text(number) => number.text.parse().unwrap_or(f64::NAN),
+            Self::Text(number) => match number.text.parse() {
+                Ok(0.0) => 0.0,
+                Ok(number) => number,
+                Err(_) => f64::NAN,
+            },
             Self::Double(number) => number,
             Self::Count(count) => count as f64,
         }
