@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use flott_types::text::value_to_string;
-use flott_types::{DataType, Family, TypeRoot, Value};
+use flott_types::{DataType, Family, Value};
 use jiff::tz::TimeZone;
 
 use crate::{Arg, CallArgs, ScalarFunction, SignatureError, Volatility};
@@ -112,7 +112,7 @@ impl Expr {
     /// A string constant, of type `CHAR(n)`; n counts UTF-16 units, as Flink's literals do.
     pub fn string(text: &str) -> Self {
         let length = text.encode_utf16().count() as u32;
-        Self::literal(Value::string(text), TypeRoot::Char(length).not_null())
+        Self::literal(Value::string(text), flott_types::TypeRoot::Char(length).not_null())
     }
 
     /// Types a call by the function's rule and casts its arguments as the rule asks.
@@ -136,9 +136,9 @@ impl Expr {
             return Ok(expr);
         }
         if let ("NEGATE", [Self::Literal { value, data_type }]) = (function.name, args.as_slice())
-            && let Some((value, root)) = negative(value, &data_type.root)
+            && let Some(value) = negative(value)
         {
-            return Ok(Self::literal(value, root.not_null()));
+            return Ok(Self::literal(value, data_type.clone()));
         }
         Ok(Self::Call { function, args, symbols, returning, data_type: resolved.returns })
     }
@@ -308,23 +308,16 @@ impl Expr {
     }
 }
 
-/// A constant with its sign changed: `-1` is one, too, and of the type that its value as a literal has.
-/// `None` where the type may have no room.
-fn negative(value: &Value, root: &TypeRoot) -> Option<(Value, TypeRoot)> {
-    let negated = match value {
-        Value::Int(number) if matches!(root, TypeRoot::Int | TypeRoot::BigInt) => {
-            let number = number.checked_neg()?;
-            let is_int = i32::try_from(number).is_ok();
-            let root = if is_int { TypeRoot::Int } else { TypeRoot::BigInt };
-            return Some((Value::Int(number), root));
-        }
+/// A constant with its sign changed: `-1` is one, too. `None` where the type may have no room.
+fn negative(value: &Value) -> Option<Value> {
+    Some(match value {
+        Value::Int(number) if *number >= 0 => Value::Int(-number),
         Value::Double(number) => Value::Double(-number),
         Value::Decimal(digits) => Value::Decimal(-digits),
         Value::Months(months) if *months >= 0 => Value::Months(-months),
         Value::Millis(millis) if *millis >= 0 => Value::Millis(-millis),
         _ => return None,
-    };
-    Some((negated, root.clone()))
+    })
 }
 
 /// The view of arguments that type rules and kernels get.
@@ -460,7 +453,7 @@ fn write_literal(f: &mut fmt::Formatter<'_>, value: &Value, ty: &DataType) -> fm
         }
         (_, Family::Boolean) => f.write_str(&text().to_lowercase()),
         (_, Family::Numeric) => match ty.root {
-            TypeRoot::Int => f.write_str(&text()),
+            flott_types::TypeRoot::Int => f.write_str(&text()),
             _ => write!(f, "{}:{}", text(), ty.root),
         },
         _ => write!(f, "{}:{}", text(), ty.root),

@@ -49,10 +49,9 @@ impl Binder<'_> {
             }
             ExprKind::Unary { op, operand } => {
                 if *op == UnaryOp::Minus
-                    && let ExprKind::Literal(ast::Literal::Number { text, .. }) = &operand.kind
-                    && let Some(smallest) = bind_negative(text, expr.span)
+                    && let Some(constant) = bind_negative(operand, expr.span)
                 {
-                    return smallest;
+                    return constant;
                 }
                 let operand = self.bind_expr(operand, context)?;
                 match op {

@@ -1,7 +1,10 @@
 //! Literals to constants with Flink's types.
 
 use flott_functions::Expr;
-use flott_sql::ast::{IntervalLiteral, IntervalQualifier, Literal, NumberKind, Span, TimeUnit};
+use flott_sql::ast::{
+    self, ExprKind, IntervalLiteral, IntervalQualifier, Literal, NumberKind, Span, TimeUnit,
+    UnaryOp,
+};
 use flott_types::text::days_from_civil;
 use flott_types::{DataType, TypeRoot, Value};
 
@@ -51,10 +54,25 @@ fn timestamp(text: &str, span: Span) -> Result<Expr> {
     Ok(Expr::literal(Value::Timestamp(nanos), TypeRoot::Timestamp(digits).not_null()))
 }
 
-/// The constant of a number with a minus before it: the smallest BIGINT has no positive twin.
-pub fn bind_negative(text: &str, span: Span) -> Option<Result<Expr>> {
-    (text.trim_start_matches('0') == "9223372036854775808")
-        .then(|| number(&format!("-{text}"), NumberKind::Integer, span))
+/// The constant of a whole number with a minus before it, whose type goes by its value: -2147483648 is an
+/// INT, and the smallest BIGINT has no positive twin.
+pub fn bind_negative(operand: &ast::Expr, span: Span) -> Option<Result<Expr>> {
+    let (negative, text) = signed_integer(operand)?;
+    let sign = if negative { "" } else { "-" };
+    Some(number(&format!("{sign}{text}"), NumberKind::Integer, span))
+}
+
+/// The digits of a whole number, and whether an odd number of minus signs stands before them.
+fn signed_integer(expr: &ast::Expr) -> Option<(bool, &str)> {
+    match &expr.kind {
+        ExprKind::Literal(Literal::Number { text, kind: NumberKind::Integer }) => {
+            Some((false, text))
+        }
+        ExprKind::Unary { op: UnaryOp::Minus, operand } => {
+            signed_integer(operand).map(|(negative, text)| (!negative, text))
+        }
+        _ => None,
+    }
 }
 
 fn illegal(what: &str, text: &str, form: &str, span: Span) -> PlanError {
