@@ -23,13 +23,7 @@ pub fn json_value(value: &Value, ty: &DataType, zone: &TimeZone) -> Json {
         (Value::Map(entries), TypeRoot::Multiset(element)) => {
             json_entries(entries, element, &DataType::int(), zone)
         }
-        (Value::Bytes(bytes), TypeRoot::Variant) => {
-            Json::String(flott_functions::scalar::variant_text(bytes))
-        }
-        (Value::Bytes(bytes), TypeRoot::Bitmap) => {
-            Json::String(flott_functions::scalar::bitmap_text(bytes))
-        }
-        (Value::Bytes(bytes), _) => {
+        (Value::Bytes(bytes), TypeRoot::Binary(_) | TypeRoot::Varbinary(_) | TypeRoot::Raw(_)) => {
             let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             Json::String(format!("x'{digits}'"))
         }

@@ -17,6 +17,7 @@ mod layout;
 mod schema;
 pub mod text;
 mod value;
+pub mod variant;
 
 pub use batch::{ChangelogBatch, RowKinds};
 pub use changelog::{ChangelogMode, RowKind};

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes as at;
-use flott_types::text::{civil_from_days, write_decimal, write_double, write_float};
+use flott_types::text::{civil_from_days, write_bitmap, write_decimal, write_double, write_float};
+use flott_types::variant::write_variant;
 use flott_types::{DataType, RowKind, TimestampUnit, TypeRoot, timestamp_unit};
 
 use super::hash_order::hash_order;
@@ -56,12 +57,11 @@ fn write_cell(out: &mut String, array: &dyn Array, row: usize, data_type: &DataT
         TypeRoot::Char(_) | TypeRoot::Varchar(_) => {
             out.push_str(array.as_string::<i32>().value(row));
         }
-        TypeRoot::Binary(_) | TypeRoot::Varbinary(_) | TypeRoot::Bitmap | TypeRoot::Raw(_) => {
+        TypeRoot::Binary(_) | TypeRoot::Varbinary(_) | TypeRoot::Raw(_) => {
             write_bytes(out, array.as_binary::<i32>().value(row));
         }
-        TypeRoot::Variant => {
-            out.push_str(&String::from_utf8_lossy(array.as_binary::<i32>().value(row)));
-        }
+        TypeRoot::Bitmap => write_bitmap(out, array.as_binary::<i32>().value(row)),
+        TypeRoot::Variant => write_variant(out, array.as_binary::<i32>().value(row)),
         TypeRoot::Date => {
             write_date(out, array.as_primitive::<at::Date32Type>().value(row).into());
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
+use flott_types::text::{utf16_order, write_json_string};
 use flott_types::{DataType, Family, TypeRoot};
 
 use super::layout::state_column;
@@ -15,7 +16,7 @@ use super::sequences::Sequences;
 use super::typing::{illegal_null, one_argument, unsupported};
 use super::values::{ValueCodec, items_of, lists, state_lists};
 use super::{Accumulator, AggregateFunction, AggregateInput, AggregateSpec};
-use crate::scalar::json::{Encoder, utf16_order, write_quoted};
+use crate::scalar::json::Encoder;
 use crate::{CallArgs, EvalError, FunctionDoc, Resolved, SignatureError};
 
 /// The functions of this family.
@@ -228,7 +229,7 @@ impl Objects {
         text.push('{');
         for (i, (name, value)) in self.groups[group as usize].iter().enumerate() {
             text.push_str(if i > 0 { "," } else { "" });
-            write_quoted(text, &name.0);
+            write_json_string(text, &name.0);
             text.push(':');
             text.push_str(value);
         }

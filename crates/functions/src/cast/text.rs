@@ -13,14 +13,13 @@ use arrow::datatypes::{
     Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType,
 };
 use flott_types::text::{
-    write_date, write_day_time_interval, write_decimal, write_double, write_float, write_time,
-    write_timestamp, write_year_month_interval,
+    write_bitmap, write_date, write_day_time_interval, write_decimal, write_double, write_float,
+    write_time, write_timestamp, write_year_month_interval,
 };
+use flott_types::variant::write_variant;
 use flott_types::{DataType, TimestampUnit, TypeRoot, timestamp_unit};
 
 use super::conversion::Conversion;
-use crate::scalar::bitmap::write_bitmap;
-use crate::scalar::variant::write_variant;
 use crate::zone::Zone;
 use crate::{EvalError, SessionSettings};
 

@@ -2,10 +2,12 @@
 
 use jiff::tz::TimeZone;
 
+use super::bitmap::write_bitmap;
 use super::number::{write_decimal, write_double, write_float};
 use super::temporal::{
     write_date, write_day_time_interval, write_time, write_timestamp, write_year_month_interval,
 };
+use crate::variant::write_variant;
 use crate::{DataType, TypeRoot, Value};
 
 /// The text of a value; TIMESTAMP_LTZ is shown in `zone`. NULL at the top gives `NULL`.
@@ -26,6 +28,8 @@ pub fn write_value(out: &mut String, value: &Value, ty: &DataType, zone: &TimeZo
         (Value::Decimal(v), TypeRoot::Decimal { scale, .. }) => write_decimal(out, *v, *scale),
         (Value::Decimal(v), _) => write_decimal(out, *v, 0),
         (Value::String(v), _) => out.push_str(v),
+        (Value::Bytes(v), TypeRoot::Variant) => write_variant(out, v),
+        (Value::Bytes(v), TypeRoot::Bitmap) => write_bitmap(out, v),
         (Value::Bytes(v), _) => out.push_str(&String::from_utf8_lossy(v)),
         (Value::Date(v), _) => write_date(out, *v),
         (Value::Time(v), TypeRoot::Time(p)) => write_time(out, *v, *p),

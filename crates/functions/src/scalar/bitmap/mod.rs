@@ -5,40 +5,18 @@
 
 mod functions;
 
-use std::fmt::Write;
-
+use flott_types::text::write_bitmap;
 use roaring::RoaringBitmap;
 
 pub use functions::FUNCTIONS;
 
 use crate::EvalError;
 
-/// From how many bytes on a text of members is cut short: Flink's limit.
-const MAX_TEXT: usize = 0x80000;
-
-/// The text of a BITMAP as it is kept in arrays: `{1,2,4294967295}`. A very long one ends with `...}`.
+/// The text of a BITMAP as it is kept in arrays: `{1,2,4294967295}`.
 pub fn bitmap_text(bytes: &[u8]) -> String {
     let mut text = String::new();
     write_bitmap(&mut text, bytes);
     text
-}
-
-/// Writes what [`bitmap_text`] gives.
-pub(crate) fn write_bitmap(out: &mut String, bytes: &[u8]) {
-    let members = RoaringBitmap::deserialize_from(bytes).unwrap_or_default();
-    let start = out.len();
-    out.push('{');
-    for (i, member) in members.iter().enumerate() {
-        if i > 0 {
-            out.push(',');
-            if out.len() - start > MAX_TEXT {
-                out.push_str("...");
-                break;
-            }
-        }
-        let _ = write!(out, "{member}");
-    }
-    out.push('}');
 }
 
 /// The bytes of a bitmap.
@@ -92,14 +70,5 @@ mod tests {
             let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(digits, hex, "{members:?}");
         }
-    }
-
-    #[test]
-    fn long_texts_are_cut_where_flink_cuts_them() {
-        let bytes = encode(RoaringBitmap::from_iter(0..200_000)).unwrap();
-        let text = bitmap_text(&bytes);
-        assert_eq!(text.len(), 524_293);
-        assert!(text.ends_with(",89231,89232,...}"));
-        assert_eq!(bitmap_text(b"bad"), "{}");
     }
 }

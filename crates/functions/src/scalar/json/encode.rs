@@ -6,11 +6,13 @@ use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use arrow::datatypes as at;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use flott_types::text::{write_decimal, write_double, write_timestamp};
+use flott_types::text::{
+    utf16_order, write_decimal, write_double, write_json_string, write_timestamp,
+};
+use flott_types::variant::write_variant;
 use flott_types::{DataType, Family, TimestampUnit, TypeRoot, timestamp_unit};
 
-use super::text::{utf16_order, write_big_decimal, write_quoted};
-use crate::scalar::variant::write_variant;
+use super::text::write_big_decimal;
 use crate::{EvalError, SignatureError};
 
 /// Writes the values of a type as JSON.
@@ -71,7 +73,7 @@ impl Encoder {
                 encoders.sort_by(|(_, a, _), (_, b, _)| utf16_order(a, b));
                 let quoted = |name: &str| {
                     let mut out = String::new();
-                    write_quoted(&mut out, name);
+                    write_json_string(&mut out, name);
                     out
                 };
                 let fields = encoders.into_iter();
@@ -129,7 +131,7 @@ impl Encoder {
                 write_decimal(&mut plain, digits, *scale);
                 write_big_decimal(out, &plain);
             }
-            Self::Text => write_quoted(out, array.as_string::<i32>().value(row)),
+            Self::Text => write_json_string(out, array.as_string::<i32>().value(row)),
             Self::Bytes => {
                 out.push('"');
                 STANDARD.encode_string(array.as_binary::<i32>().value(row), out);
@@ -194,7 +196,7 @@ fn write_approximate(out: &mut String, number: f64) {
     if number.is_finite() {
         write_big_decimal(out, &text);
     } else {
-        write_quoted(out, &text);
+        write_json_string(out, &text);
     }
 }
 
@@ -241,7 +243,7 @@ fn write_map(
         if i > 0 {
             out.push(',');
         }
-        write_quoted(out, keys.value(*entry));
+        write_json_string(out, keys.value(*entry));
         out.push(':');
         value.write(out, values, *entry)?;
     }

@@ -22,5 +22,4 @@ pub use is_json::FUNCTIONS as IS_JSON;
 pub(crate) use members::mark_json;
 pub use query::FUNCTIONS as QUERY;
 pub use quote::FUNCTIONS as QUOTE;
-pub(crate) use text::{utf16_order, write_quoted};
 pub use value::FUNCTIONS as VALUE;

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use flott_types::DataType;
+use flott_types::text::{utf16_order, write_json_string};
 
 use super::construct::texts;
 use super::members::Values;
-use super::text::{utf16_order, write_quoted};
 use crate::read::Strings;
 use crate::{CallArgs, Column, EvalError, Kernel, SessionSettings, SignatureError, kernel};
 
@@ -48,7 +48,7 @@ fn sorted_keys(keys: &[&str]) -> Vec<(String, Vec<usize>)> {
         .chunk_by(|a, b| keys[*a] == keys[*b])
         .map(|same| {
             let mut quoted = String::new();
-            write_quoted(&mut quoted, keys[same[0]]);
+            write_json_string(&mut quoted, keys[same[0]]);
             quoted.push(':');
             (quoted, same.iter().rev().copied().collect())
         })
@@ -115,7 +115,7 @@ fn write_with_keys(
         if out.len() > 1 {
             out.push(',');
         }
-        write_quoted(out, key);
+        write_json_string(out, key);
         out.push(':');
         out.push_str(&scratch[value.clone()]);
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BinaryBuilder};
+use flott_types::variant::View;
 
-use super::view::View;
 use crate::read::{Bytes, Strings};
 use crate::{Column, EvalError};
 

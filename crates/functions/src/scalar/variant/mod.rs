@@ -1,19 +1,16 @@
-//! VARIANT: PARSE_JSON and TRY_PARSE_JSON, and what else of the crate knows how variants are kept.
+//! VARIANT: PARSE_JSON and TRY_PARSE_JSON, and access to elements and members.
 
 mod access;
-mod encoding;
 mod parse;
 mod parse_json;
-mod print;
-mod view;
 
 use std::sync::Arc;
 
 use arrow::array::StringBuilder;
+use flott_types::variant::write_variant;
 
 pub(super) use access::{element, member};
 pub use parse_json::FUNCTIONS;
-pub(crate) use print::write_variant;
 
 use crate::read::Bytes;
 use crate::{Column, EvalError};

@@ -1,9 +1,12 @@
 //! Variants from JSON texts.
 
-use super::encoding::{
-    push_array, push_decimal, push_double, push_integer, push_object, push_string, tag,
+use flott_types::text::utf16_order;
+use flott_types::variant::{
+    push_array, push_boolean, push_decimal, push_double, push_integer, push_null, push_object,
+    push_string,
 };
-use crate::scalar::json::text::{Cursor, Kind, Malformed, NumberText, utf16_order};
+
+use crate::scalar::json::text::{Cursor, Kind, Malformed, NumberText};
 
 /// The most digits, in all and behind the point, of a number that is kept as a decimal one.
 const MAX_DIGITS: usize = 38;
@@ -31,11 +34,10 @@ pub fn parse_variant(out: &mut Vec<u8>, text: &str, duplicates: bool) -> Result<
 
 fn read(out: &mut Vec<u8>, cursor: &mut Cursor, duplicates: bool) -> Result<(), Refused> {
     match cursor.kind()? {
-        Kind::Word => out.push(match cursor.word()? {
-            None => tag::NULL,
-            Some(true) => tag::TRUE,
-            Some(false) => tag::FALSE,
-        }),
+        Kind::Word => match cursor.word()? {
+            None => push_null(out),
+            Some(value) => push_boolean(out, value),
+        },
         Kind::Number => push_number(out, cursor.number()?),
         Kind::String => push_string(out, &cursor.string()?.decode()),
         Kind::Array => {

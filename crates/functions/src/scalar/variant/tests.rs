@@ -1,6 +1,7 @@
+use flott_types::variant::View;
+
 use super::parse::{Refused, parse_variant};
 use super::variant_text;
-use super::view::View;
 
 fn encoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use flott_types::text::utf16_order;
+
 use super::condition::{Condition, Operator};
 use super::evaluate::{Hit, Missing, Stop};
 use super::operand::Operand;
-use crate::scalar::json::text::{Decimal, Node, Number, utf16_order};
+use crate::scalar::json::text::{Decimal, Node, Number};
 use crate::scalar::pattern::Regexp;
 
 /// A value under test: itself, the document it comes from, and what becomes of missing members.

@@ -4,12 +4,10 @@ mod cursor;
 mod malformed;
 mod node;
 mod number;
-mod quote;
 mod string;
 
 pub use cursor::{Cursor, Kind};
 pub use malformed::{Malformed, Problem};
 pub use node::Node;
 pub use number::{Decimal, Number, NumberText, write_big_decimal};
-pub use quote::{utf16_order, write_quoted};
 pub use string::StringText;

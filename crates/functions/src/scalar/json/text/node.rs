@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Cursor, Kind, Malformed, Number, utf16_order, write_quoted};
+use flott_types::text::{utf16_order, write_json_string};
+
+use super::{Cursor, Kind, Malformed, Number};
 
 /// Up to how many members an object's duplicates are looked for one by one.
 const FEW_MEMBERS: usize = 16;
@@ -69,7 +71,7 @@ impl<'a> Node<'a> {
                 out.push('"');
             }
             Self::Number(number) => number.write(out),
-            Self::String(text) => write_quoted(out, text),
+            Self::String(text) => write_json_string(out, text),
             Self::Array(elements) => {
                 out.push('[');
                 for (i, element) in elements.iter().enumerate() {
@@ -88,7 +90,7 @@ impl<'a> Node<'a> {
                     if i > 0 {
                         out.push(',');
                     }
-                    write_quoted(out, name);
+                    write_json_string(out, name);
                     out.push(':');
                     value.write(out);
                 }

@@ -1,10 +1,10 @@
-//! Strings written into JSON texts.
+//! Strings in JSON texts.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
 
 /// Writes a string with its quotes, escaped as Jackson does: quotes, backslashes and control characters.
-pub fn write_quoted(out: &mut String, text: &str) {
+pub fn write_json_string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|b| matches!(b, b'"' | b'\\' | 0..0x20)) {
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn strings_are_escaped() {
         let mut out = String::new();
-        write_quoted(&mut out, "a\"\\/\u{8}\u{c}\n\r\t\u{1}\u{1f}\u{7f}é😀");
+        write_json_string(&mut out, "a\"\\/\u{8}\u{c}\n\r\t\u{1}\u{1f}\u{7f}é😀");
         assert_eq!(out, "\"a\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001F\u{7f}é😀\"");
     }
 

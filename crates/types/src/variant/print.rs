@@ -2,10 +2,8 @@
 
 use std::fmt::Write;
 
-use flott_types::text::{write_decimal, write_double};
-
 use super::view::View;
-use crate::scalar::json::text::write_quoted;
+use crate::text::{write_decimal, write_double, write_json_string};
 
 /// Writes a variant as JSON: without white space, decimal numbers without trailing zeros.
 ///
@@ -25,7 +23,7 @@ pub fn write_variant(out: &mut String, bytes: &[u8]) {
             write_decimal(out, digits, scale.min(38));
         }
         Some(View::Double(value)) => write_double(out, value),
-        Some(View::String(text)) => write_quoted(out, text),
+        Some(View::String(text)) => write_json_string(out, text),
         Some(View::Array(array)) => {
             out.push('[');
             for (i, element) in (0..array.len()).map_while(|at| array.element(at)).enumerate() {
@@ -44,7 +42,7 @@ pub fn write_variant(out: &mut String, bytes: &[u8]) {
                 if i > 0 {
                     out.push(',');
                 }
-                write_quoted(out, name);
+                write_json_string(out, name);
                 out.push(':');
                 write_variant(out, value);
             }

@@ -2,19 +2,32 @@
 
 use std::ops::Range;
 
-use super::encoding::tag;
-use crate::scalar::json::text::utf16_order;
+use super::encode::tag;
+use crate::text::utf16_order;
 
 /// A variant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum View<'a> {
+    /// The JSON null.
     Null,
+    /// A truth value.
     Boolean(bool),
+    /// An integer.
     Integer(i64),
-    Decimal { digits: i128, scale: u8 },
+    /// A decimal number.
+    Decimal {
+        /// Its digits without the point.
+        digits: i128,
+        /// How many of them stand behind the point.
+        scale: u8,
+    },
+    /// A floating point number.
     Double(f64),
+    /// A string.
     String(&'a str),
+    /// An array.
     Array(Array<'a>),
+    /// An object.
     Object(Object<'a>),
 }
 
@@ -78,6 +91,11 @@ impl<'a> Array<'a> {
         self.ends.bytes.len() / self.ends.width
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The bytes of an element, from 0.
     pub fn element(&self, place: usize) -> Option<&'a [u8]> {
         self.elements.get(self.ends.range(place, 0)?)
@@ -88,6 +106,11 @@ impl<'a> Object<'a> {
     /// The number of members.
     pub fn len(&self) -> usize {
         self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// The name of a member and the bytes of its value, from 0.
