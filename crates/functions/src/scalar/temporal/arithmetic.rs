@@ -77,7 +77,7 @@ fn resolve_add(args: &CallArgs) -> Result<Resolved, SignatureError> {
         }
         TypeRoot::Date | TypeRoot::Time(_) | TypeRoot::Timestamp(_) | TypeRoot::TimestampLtz(_) => {
             return Err(SignatureError::Other(format!(
-                "TIMESTAMPADD of unit {unit:?} does not take a {}\nhint: use a unit from SECOND to YEAR",
+                "TIMESTAMPADD of unit {unit} does not take a {}\nhint: use a unit from SECOND to YEAR",
                 value.data_type.summary()
             )));
         }
@@ -266,7 +266,7 @@ fn resolve_diff(args: &CallArgs) -> Result<Resolved, SignatureError> {
         let known = |root: &TypeRoot| is_local(root) || is_instant(root) || is_time(root);
         return Err(if both(&known) {
             SignatureError::Other(format!(
-                "TIMESTAMPDIFF cannot count {unit:?} between {} and {}\nhint: cast both to the same type",
+                "TIMESTAMPDIFF cannot count {unit} between {} and {}\nhint: cast both to the same type",
                 from.data_type.summary(),
                 to.data_type.summary()
             ))

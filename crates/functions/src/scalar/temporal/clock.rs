@@ -22,21 +22,21 @@ pub enum Overlap {
 }
 
 /// The offsets of a time zone, remembering the period that the last instant fell into.
-pub struct Clock<'a> {
-    zone: &'a TimeZone,
+pub struct Clock {
+    zone: TimeZone,
     /// First second, second after the last, offset.
     period: Cell<(i64, i64, i64)>,
 }
 
-impl<'a> Clock<'a> {
+impl Clock {
     /// The clock of a zone.
-    pub fn new(zone: &'a TimeZone) -> Self {
+    pub fn new(zone: &TimeZone) -> Self {
         let always = |offset: i32| (i64::MIN, i64::MAX, i64::from(offset));
         let period = match zone.to_fixed_offset() {
             Ok(offset) => always(offset.seconds()),
             Err(_) => (0, 0, 0),
         };
-        Self { zone, period: Cell::new(period) }
+        Self { zone: zone.clone(), period: Cell::new(period) }
     }
 
     /// Whether it shows UTC.

@@ -28,27 +28,44 @@ impl<T> Compiled<T> {
 
     /// A cursor for the rows of one batch.
     pub fn rows(&self) -> Rows<'_, T> {
-        Rows { compiled: self, last: None }
+        Rows { compiled: self, last: Memo::default() }
     }
 }
 
 /// Gives what the argument's text was made into, row by row.
 pub struct Rows<'a, T> {
     compiled: &'a Compiled<T>,
-    last: Option<(String, T)>,
+    last: Memo<T>,
 }
 
 impl<T> Rows<'_, T> {
     /// What this text is made into.
     #[inline]
     pub fn get(&mut self, text: &str) -> &T {
-        if let Some(constant) = &self.compiled.constant {
-            return constant;
+        match &self.compiled.constant {
+            Some(constant) => constant,
+            None => self.last.get(text, |text| (self.compiled.make)(text)),
         }
+    }
+}
+
+/// Remembers what the last text was made into.
+pub struct Memo<T> {
+    last: Option<(String, T)>,
+}
+
+impl<T> Default for Memo<T> {
+    fn default() -> Self {
+        Self { last: None }
+    }
+}
+
+impl<T> Memo<T> {
+    /// What a text is made into.
+    pub fn get(&mut self, text: &str, make: impl FnOnce(&str) -> T) -> &T {
         if self.last.as_ref().is_some_and(|(last, _)| last != text) {
             self.last = None;
         }
-        let make = || (text.to_string(), (self.compiled.make)(text));
-        &self.last.get_or_insert_with(make).1
+        &self.last.get_or_insert_with(|| (text.to_string(), make(text))).1
     }
 }

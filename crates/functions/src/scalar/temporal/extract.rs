@@ -127,7 +127,7 @@ fn resolve(args: &CallArgs, unit: Unit) -> Result<Resolved, SignatureError> {
         );
         return Err(match known {
             true => SignatureError::Other(format!(
-                "a value of type {} has no {unit:?}\nhint: extract another unit or cast it to TIMESTAMP",
+                "a value of type {} has no {unit}\nhint: extract another unit or cast it to TIMESTAMP",
                 arg.data_type.summary()
             )),
             false => args.no_match(&["<DATE>", "<TIME>", "<TIMESTAMP>", "<INTERVAL>"]),

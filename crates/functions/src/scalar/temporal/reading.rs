@@ -108,8 +108,7 @@ fn compile_to_date(
     let century = century(settings);
     Ok(kernel(move |args, context| {
         let (values, texts) = (Strings::new(&args[0]), Strings::new(&args[1]));
-        let (utc, mut formats) = (TimeZone::UTC, formats.rows());
-        let zone = Zone::new(&utc);
+        let (zone, mut formats) = (Zone::new(&TimeZone::UTC), formats.rows());
         let mut builder = Date32Builder::with_capacity(context.rows);
         for row in 0..context.rows {
             let days = match values.get(row).zip(texts.get(row)) {

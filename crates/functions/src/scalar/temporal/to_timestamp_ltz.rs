@@ -4,7 +4,7 @@ use arrow::datatypes::{Decimal128Type, Float64Type, Int32Type, Int64Type};
 use flott_types::{DataType, Family, TypeRoot, Value};
 
 use super::clock::{Clock, Overlap};
-use super::compiled::Compiled;
+use super::compiled::{Compiled, Memo};
 use super::formatter::{Failure, Formatter};
 use super::reading::parse_with;
 use super::stamps::{Stamp, StampBuilder};
@@ -202,14 +202,19 @@ fn of_texts(precision: u8) -> Box<dyn Kernel> {
 fn of_formatted(args: &CallArgs, precision: u8) -> Result<Box<dyn Kernel>, SignatureError> {
     let formats = Compiled::new(args, 1, Formatter::compile);
     constant_or_error(args, 1, formats.constant())?;
-    let zones = Compiled::new(args, 2, |name| {
-        zone_id(name).ok_or_else(|| format!("'{name}' is not the id of a time zone"))
-    });
-    constant_or_error(args, 2, zones.constant())?;
+    if let Some(name) = args.literal_str(2)
+        && zone_id(name).is_none()
+    {
+        return Err(SignatureError::Argument {
+            name: args.name.clone(),
+            position: 3,
+            reason: format!("'{name}' is not the id of a time zone"),
+        });
+    }
     Ok(kernel(move |args, context| {
         let (values, texts) = (Strings::new(&args[0]), Strings::new(&args[1]));
         let names = args.get(2).map(Strings::new);
-        let (mut formats, mut zones) = (formats.rows(), zones.rows());
+        let (mut formats, mut clocks) = (formats.rows(), Memo::default());
         let mut builder = StampBuilder::new(precision, context.rows);
         for row in 0..context.rows {
             let name = names.map_or(Some("UTC"), |names| names.get(row));
@@ -224,12 +229,12 @@ fn of_formatted(args: &CallArgs, precision: u8) -> Result<Box<dyn Kernel>, Signa
             };
             let local = parse_with(format, value)
                 .map_err(|reason| EvalError::Argument { function: "TO_TIMESTAMP_LTZ", reason })?;
-            builder.append(match (local, names.is_some()) {
-                (Some(local), true) => zones.get(name).as_ref().ok().map(|zone| Stamp {
-                    second: Clock::new(zone).instant(local.second, Overlap::Earlier),
-                    ..local
-                }),
-                (local, _) => local,
+            let clock = |name: &str| zone_id(name).map(|zone| Clock::new(&zone));
+            builder.append(match (local, clocks.get(name, clock)) {
+                (Some(local), Some(clock)) => {
+                    Some(Stamp { second: clock.instant(local.second, Overlap::Earlier), ..local })
+                }
+                _ => None,
             });
         }
         Ok(builder.finish())

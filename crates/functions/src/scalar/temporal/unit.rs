@@ -1,5 +1,7 @@
 //! Time units: the words of EXTRACT, FLOOR … TO, TIMESTAMPADD and TIMESTAMPDIFF.
 
+use std::fmt;
+
 use crate::{CallArgs, SignatureError};
 
 /// A unit that a temporal value is taken apart, rounded or moved by.
@@ -29,28 +31,7 @@ pub enum Unit {
 impl Unit {
     /// The unit that a word of SQL names, in upper case.
     pub fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "MILLENNIUM" => Self::Millennium,
-            "CENTURY" => Self::Century,
-            "DECADE" => Self::Decade,
-            "YEAR" => Self::Year,
-            "ISOYEAR" => Self::IsoYear,
-            "QUARTER" => Self::Quarter,
-            "MONTH" => Self::Month,
-            "WEEK" => Self::Week,
-            "DAY" => Self::Day,
-            "DOW" => Self::DayOfWeek,
-            "ISODOW" => Self::IsoDayOfWeek,
-            "DOY" => Self::DayOfYear,
-            "HOUR" => Self::Hour,
-            "MINUTE" => Self::Minute,
-            "SECOND" => Self::Second,
-            "MILLISECOND" => Self::Millisecond,
-            "MICROSECOND" => Self::Microsecond,
-            "NANOSECOND" => Self::Nanosecond,
-            "EPOCH" => Self::Epoch,
-            _ => return None,
-        })
+        WORDS.iter().find(|(known, _)| *known == word).map(|(_, unit)| *unit)
     }
 
     /// The unit that stands in the first symbol of a call.
@@ -90,6 +71,36 @@ impl Unit {
         })
     }
 }
+
+impl fmt::Display for Unit {
+    /// The word of SQL.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = WORDS.iter().find(|(_, unit)| unit == self).map_or("", |(word, _)| word);
+        f.write_str(word)
+    }
+}
+
+const WORDS: &[(&str, Unit)] = &[
+    ("MILLENNIUM", Unit::Millennium),
+    ("CENTURY", Unit::Century),
+    ("DECADE", Unit::Decade),
+    ("YEAR", Unit::Year),
+    ("ISOYEAR", Unit::IsoYear),
+    ("QUARTER", Unit::Quarter),
+    ("MONTH", Unit::Month),
+    ("WEEK", Unit::Week),
+    ("DAY", Unit::Day),
+    ("DOW", Unit::DayOfWeek),
+    ("ISODOW", Unit::IsoDayOfWeek),
+    ("DOY", Unit::DayOfYear),
+    ("HOUR", Unit::Hour),
+    ("MINUTE", Unit::Minute),
+    ("SECOND", Unit::Second),
+    ("MILLISECOND", Unit::Millisecond),
+    ("MICROSECOND", Unit::Microsecond),
+    ("NANOSECOND", Unit::Nanosecond),
+    ("EPOCH", Unit::Epoch),
+];
 
 /// Milliseconds in a day.
 pub const MILLIS_PER_DAY: i64 = 86_400_000;

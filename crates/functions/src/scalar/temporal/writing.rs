@@ -8,7 +8,7 @@ use flott_types::{DataType, Family, TypeRoot};
 use jiff::tz::TimeZone;
 
 use super::clock::Clock;
-use super::compiled::Compiled;
+use super::compiled::{Compiled, Memo};
 use super::formatter::{Formatter, LocalTime};
 use super::simple_format::{Century, SimpleFormat, Zone};
 use super::stamps::{Stamp, Stamps};
@@ -144,8 +144,7 @@ fn reformat_strings(args: &CallArgs, century: Century) -> Result<Box<dyn Kernel>
     let form = SimpleFormat::standard();
     Ok(kernel(move |args, context| {
         let (values, texts) = (Strings::new(&args[0]), Strings::new(&args[1]));
-        let (utc, mut formats) = (TimeZone::UTC, formats.rows());
-        let zone = Zone::new(&utc);
+        let (zone, mut formats) = (Zone::new(&TimeZone::UTC), formats.rows());
         write_rows("DATE_FORMAT", context, |row, out| {
             let Some((value, text)) = values.get(row).zip(texts.get(row)) else { return Ok(None) };
             let format = formats.get(text).as_ref().map_err(Clone::clone)?;
@@ -185,25 +184,24 @@ fn compile_from_unixtime(
 }
 
 fn compile_convert_tz(
-    args: &CallArgs,
+    _: &CallArgs,
     _: &DataType,
     settings: &SessionSettings,
 ) -> Result<Box<dyn Kernel>, SignatureError> {
-    let from_zones = Compiled::new(args, 1, time_zone);
-    let to_zones = Compiled::new(args, 2, time_zone);
     let form = SimpleFormat::standard();
     let century = century(settings);
     Ok(kernel(move |args, context| {
         let [values, from_names, to_names] = [0, 1, 2].map(|index| Strings::new(&args[index]));
-        let (mut from_zones, mut to_zones) = (from_zones.rows(), to_zones.rows());
+        let (mut from_zones, mut to_zones) = (Memo::default(), Memo::default());
         write_rows("CONVERT_TZ", context, |row, out| {
             let Some(value) = values.get(row) else { return Ok(None) };
             let Some((from, to)) = from_names.get(row).zip(to_names.get(row)) else {
                 return Ok(None);
             };
-            let from = Zone::new(from_zones.get(from));
-            let Some(millis) = form.parse(value, &from, century) else { return Ok(None) };
-            form.print(out, millis, &Zone::new(to_zones.get(to)));
+            let zone = |name: &str| Zone::new(&time_zone(name));
+            let from = from_zones.get(from, zone);
+            let Some(millis) = form.parse(value, from, century) else { return Ok(None) };
+            form.print(out, millis, to_zones.get(to, zone));
             Ok(Some(()))
         })
     }))

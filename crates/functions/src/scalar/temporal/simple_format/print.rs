@@ -8,31 +8,48 @@ use super::{Day, Letter, Piece, SimpleFormat, calendar};
 use jiff::tz::TimeZone;
 
 /// A time zone and its clock.
-pub struct Zone<'a> {
-    zone: &'a TimeZone,
-    clock: Clock<'a>,
+pub struct Zone {
+    zone: TimeZone,
+    clock: Clock,
 }
 
 /// 1900-01-01, before which Java's older classes know no changes of offsets.
-const FIRST_RULE: i64 = -2_208_988_800;
+const FIRST_RULES: i64 = -2_208_988_800;
 
-impl<'a> Zone<'a> {
+impl Zone {
     /// A zone to print and read in.
-    pub fn new(zone: &'a TimeZone) -> Self {
-        Self { zone, clock: Clock::new(zone) }
+    pub fn new(zone: &TimeZone) -> Self {
+        Self { zone: zone.clone(), clock: Clock::new(zone) }
     }
 
     fn offset(&self, second: i64) -> i64 {
-        self.clock.offset(second.max(FIRST_RULE))
+        match second < 0 {
+            true => self.offset_before_rules(second).unwrap_or_else(|| self.clock.offset(second)),
+            false => self.clock.offset(second),
+        }
+    }
+
+    /// Before the first change that Java's older classes know, they take the zone's standard
+    /// offset of today.
+    #[cold]
+    fn offset_before_rules(&self, second: i64) -> Option<i64> {
+        let first = self.zone.following(clamped(FIRST_RULES)).next()?;
+        if second >= first.timestamp().as_second() {
+            return None;
+        }
+        const WINTER_AND_SUMMER: [i64; 2] = [4_102_444_800, 4_118_083_200];
+        let seasons = WINTER_AND_SUMMER.map(|at| self.zone.to_offset_info(clamped(at)));
+        let standard = seasons.iter().find(|season| !season.dst().is_dst())?;
+        Some(standard.offset().seconds().into())
     }
 
     /// The instant at which the zone's clocks show a local time, the later of two; both in seconds
     /// since the epoch.
     pub fn instant(&self, local: i64) -> i64 {
-        if local < FIRST_RULE {
-            local.saturating_sub(self.offset(local))
-        } else {
-            self.clock.instant(local, Overlap::Later)
+        let before_rules = if local < 0 { self.offset_before_rules(local) } else { None };
+        match before_rules {
+            Some(offset) => local.saturating_sub(offset),
+            None => self.clock.instant(local, Overlap::Later),
         }
     }
 }

@@ -57,6 +57,7 @@ fn instants_are_printed() {
     );
     assert_eq!(print("XXX Z", 0, &time_zone("GMT-03:30")), "-03:30 -0330");
     assert_eq!(print("z", 0, &time_zone("GMT+8")), "GMT+08:00");
+    assert_eq!(print("HH:mm:ss", -14_825_858_400_000, &time_zone("Asia/Shanghai")), "18:00:00");
     // The Julian calendar, and years before Christ.
     assert_eq!(print("yyyy-MM-dd", -12_345_678_901_000, &TimeZone::UTC), "1578-10-03");
     assert_eq!(print("G yyyy-MM-dd EEE", -62_200_000_000_000, &TimeZone::UTC), "BC 0003-12-19 Thu");
