@@ -177,8 +177,9 @@ impl Sliced {
                 emit(&all.pane, start, window, out)?;
             }
         } else {
+            // Flink begins with the latest slice, which shows in what keeps its rows in order.
             let mut merged = Pane::new(&self.spec)?;
-            for slice in ends.iter().filter_map(|end| self.slices.get(end)) {
+            for slice in ends.iter().rev().filter_map(|end| self.slices.get(end)) {
                 merged.merge(&slice.pane, 0)?;
             }
             emit(&merged, start, window, out)?;
