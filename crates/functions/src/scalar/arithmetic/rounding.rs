@@ -8,6 +8,7 @@ use arrow::datatypes::{
 };
 use flott_types::{DataType, Family, TypeRoot, Value};
 
+use super::Compiled;
 use super::kernels::{spread, unary};
 use crate::coercion::decimal as types;
 use crate::loops::{binary, try_binary};
@@ -77,8 +78,6 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         },
     },
 ];
-
-type Compiled = Result<Box<dyn Kernel>, SignatureError>;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Rounding {
