@@ -12,7 +12,7 @@ use flott_types::{DataType, Family, TimestampUnit, TypeRoot, arrow_type, timesta
 
 use super::{Compiled, kernels};
 use crate::loops::{binary, try_binary};
-use crate::{CallArgs, Column, EvalError, Kernel, Resolved, SignatureError, kernel, total_kernel};
+use crate::{CallArgs, Column, EvalError, Resolved, SignatureError, kernel, total_kernel};
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 

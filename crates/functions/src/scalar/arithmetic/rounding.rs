@@ -14,8 +14,8 @@ use crate::coercion::decimal as types;
 use crate::loops::{binary, try_binary};
 use crate::scalar::temporal;
 use crate::{
-    CallArgs, Column, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
-    SignatureError, Volatility, decimal, total_kernel,
+    CallArgs, Column, FunctionDoc, Resolved, ScalarFunction, SessionSettings, SignatureError,
+    Volatility, decimal, total_kernel,
 };
 
 /// The functions of this family.
