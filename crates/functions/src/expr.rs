@@ -122,6 +122,9 @@ impl Expr {
         symbols: Vec<Arc<str>>,
         returning: Option<DataType>,
     ) -> Result<Self, SignatureError> {
+        if let Some(expr) = crate::scalar::comparison::by_fields(function.name, &args)? {
+            return Ok(expr);
+        }
         let (args, symbols) = crate::scalar::json::mark_json(function.name, args, symbols);
         let call = call_args(function.name, &args, &symbols, returning.clone());
         let resolved = (function.resolve)(&call)?;

@@ -75,14 +75,18 @@ pub fn compare<T: ArrowPrimitiveType>(
 ) -> BooleanBuffer {
     let (a, b) = (left.array().as_primitive::<T>(), right.array().as_primitive::<T>());
     let (a, b) = (a.values(), b.values());
+    // Slices of the length that is looped over need no check of each index.
     match (left.is_constant(), right.is_constant()) {
-        (false, false) => BooleanBuffer::collect_bool(rows, |row| op(a[row], b[row])),
+        (false, false) => {
+            let (a, b) = (&a[..rows], &b[..rows]);
+            BooleanBuffer::collect_bool(rows, |row| op(a[row], b[row]))
+        }
         (false, true) => {
-            let b = b[0];
+            let (a, b) = (&a[..rows], b[0]);
             BooleanBuffer::collect_bool(rows, |row| op(a[row], b))
         }
         (true, false) => {
-            let a = a[0];
+            let (a, b) = (a[0], &b[..rows]);
             BooleanBuffer::collect_bool(rows, |row| op(a, b[row]))
         }
         (true, true) => {

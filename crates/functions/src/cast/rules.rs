@@ -6,11 +6,9 @@ use crate::SignatureError;
 
 /// Checks that a cast exists. Nullability is not looked at: CAST keeps that of its operand.
 pub fn check(from: &DataType, to: &DataType) -> Result<(), SignatureError> {
-    // Flink 2.3 casts nothing to VARIANT and BITMAP, not even what is of the type.
-    let opaque = |ty: &DataType| {
-        matches!(ty.root, TypeRoot::Variant | TypeRoot::Bitmap | TypeRoot::Descriptor)
-    };
-    if !opaque(to) && explicit(from, to) {
+    // Flink 2.3 casts nothing to these, not even values of the same type.
+    let opaque = matches!(to.root, TypeRoot::Variant | TypeRoot::Bitmap | TypeRoot::Descriptor);
+    if !opaque && explicit(from, to) {
         return Ok(());
     }
     Err(SignatureError::Cast { from: from.clone(), to: to.clone() })

@@ -8,8 +8,8 @@ use arrow::compute;
 use flott_types::{DataType, Family, TypeRoot};
 
 use crate::{
-    CallArgs, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings, SignatureError,
-    Volatility, total_kernel,
+    CallArgs, Compile, FunctionDoc, Kernel, Resolved, ScalarFunction, SignatureError, Volatility,
+    total_kernel,
 };
 
 /// The functions of this family.
@@ -50,9 +50,6 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         test(args, None, true)
     }),
 ];
-
-type Compile =
-    fn(&CallArgs, &DataType, &SessionSettings) -> Result<Box<dyn Kernel>, SignatureError>;
 
 const fn truth_test(name: &'static str, text: &'static str, compile: Compile) -> ScalarFunction {
     ScalarFunction {

@@ -5,7 +5,7 @@ use crate::ScalarFunction;
 mod arithmetic;
 pub(crate) mod bitmap;
 mod collection;
-mod comparison;
+pub(crate) mod comparison;
 pub(crate) mod conditional;
 mod hash;
 pub(crate) mod json;

@@ -153,3 +153,21 @@ fn arrays_maps_and_rows() {
     let nan = Value::Double(f64::NAN);
     check("=", vec![row(one.clone(), nan.clone()), row(one, nan)], "FALSE");
 }
+
+#[test]
+fn rows_that_are_written_out_are_compared_by_fields() {
+    let row = |fields: Vec<Expr>| call("ROW", fields);
+    let int = |text| literal(text, &DataType::int());
+    let null = || Expr::null(DataType::int());
+    check("=", vec![row(vec![int("1"), null()]), row(vec![int("1"), null()])], "NULL");
+    check("=", vec![row(vec![int("1"), null()]), row(vec![int("2"), int("3")])], "FALSE");
+    check("<>", vec![row(vec![int("1"), text("a")]), row(vec![int("1"), text("b")])], "TRUE");
+    let items = [["2", "x"], ["1", "a"]].map(|[n, s]| row(vec![int(n), text(s)]));
+    let mut args = vec![row(vec![int("1"), text("a")])];
+    args.extend(items);
+    check("IN", args, "TRUE");
+    let mixed = vec![row(vec![int("1")]), row(vec![text("1")])];
+    assert!(Expr::builtin("=", mixed).is_err());
+    let lengths = vec![row(vec![int("1")]), row(vec![int("1"), int("2")])];
+    assert!(Expr::builtin("=", lengths).is_err());
+}

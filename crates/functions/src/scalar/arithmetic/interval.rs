@@ -10,13 +10,11 @@ use arrow::datatypes::{
 use flott_types::text::{civil_from_days, days_from_civil};
 use flott_types::{DataType, Family, TimestampUnit, TypeRoot, arrow_type, timestamp_unit};
 
-use super::kernels;
+use super::{Compiled, kernels};
 use crate::loops::{binary, try_binary};
-use crate::{CallArgs, Column, EvalError, Kernel, Resolved, SignatureError, kernel, total_kernel};
+use crate::{CallArgs, Column, EvalError, Resolved, SignatureError, kernel, total_kernel};
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
-
-type Compiled = Result<Box<dyn Kernel>, SignatureError>;
 
 /// The rule of `+` (or `-`, when `subtract`) with intervals; `None` when it is none of theirs.
 pub(super) fn resolve_sum(args: &CallArgs, subtract: bool) -> Option<Resolved> {

@@ -9,13 +9,12 @@ use arrow::datatypes::{
 };
 use flott_types::TypeRoot;
 
+use super::Compiled;
 use crate::decimal;
 use crate::loops::{binary, try_binary};
 use crate::{
     CallArgs, Column, EvalError, Kernel, SessionSettings, SignatureError, kernel, total_kernel,
 };
-
-type Compiled = Result<Box<dyn Kernel>, SignatureError>;
 
 /// Calls a generic function with the Arrow type of a number's root.
 macro_rules! with_primitive {

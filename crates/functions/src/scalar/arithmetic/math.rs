@@ -8,29 +8,29 @@ use flott_types::{DataType, Family};
 use super::kernels::{canonical, spread, unary};
 use crate::loops::binary;
 use crate::{
-    CallArgs, Example, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
-    SignatureError, Volatility, total_kernel,
+    CallArgs, Compile, Example, FunctionDoc, Kernel, Resolved, ScalarFunction, SignatureError,
+    Volatility, total_kernel,
 };
 
 /// The functions of this family.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     of_one(
         "ACOS",
-        |args, _, _| one(args, f64::acos),
+        |_, _, _| Ok(one(f64::acos)),
         &["ACOS(x)"],
         "The arc cosine in radians; NaN outside of -1 to 1.",
         &[("ACOS(1)", "0.0")],
     ),
     of_one(
         "ASIN",
-        |args, _, _| one(args, f64::asin),
+        |_, _, _| Ok(one(f64::asin)),
         &["ASIN(x)"],
         "The arc sine in radians; NaN outside of -1 to 1.",
         &[("ASIN(0)", "0.0")],
     ),
     of_one(
         "ATAN",
-        |args, _, _| one(args, f64::atan),
+        |_, _, _| Ok(one(f64::atan)),
         &["ATAN(x)"],
         "The arc tangent in radians.",
         &[("ATAN(0)", "0.0")],
@@ -49,43 +49,43 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     of_one(
         "COS",
-        |args, _, _| one(args, f64::cos),
+        |_, _, _| Ok(one(f64::cos)),
         &["COS(x)"],
         "The cosine of an angle in radians.",
         &[("COS(0)", "1.0")],
     ),
     of_one(
         "COSH",
-        |args, _, _| one(args, f64::cosh),
+        |_, _, _| Ok(one(f64::cosh)),
         &["COSH(x)"],
         "The hyperbolic cosine.",
         &[("COSH(0)", "1.0")],
     ),
     of_one(
         "COT",
-        |args, _, _| one(args, |x| 1.0 / x.tan()),
+        |_, _, _| Ok(one(|x| 1.0 / x.tan())),
         &["COT(x)"],
         "The cotangent of an angle in radians; Infinity at 0.",
         &[("COT(0)", "Infinity")],
     ),
     of_one(
         "DEGREES",
-        |args, _, _| one(args, |x| x * RADIANS_TO_DEGREES),
+        |_, _, _| Ok(one(|x| x * RADIANS_TO_DEGREES)),
         &["DEGREES(x)"],
         "An angle in radians as degrees.",
         &[("DEGREES(3.141592653589793e0)", "180.0")],
     ),
-    constant("E", |_, _, _| Ok(always(std::f64::consts::E)), "Euler's number."),
+    constant("E", |_, _, _| Ok(always(std::f64::consts::E)), &["E()"], "Euler's number."),
     of_one(
         "EXP",
-        |args, _, _| one(args, f64::exp),
+        |_, _, _| Ok(one(f64::exp)),
         &["EXP(x)"],
         "Euler's number to the power of x.",
         &[("EXP(0)", "1.0")],
     ),
     of_one(
         "LN",
-        |args, _, _| one(args, f64::ln),
+        |_, _, _| Ok(one(f64::ln)),
         &["LN(x)"],
         "The natural logarithm: -Infinity at 0, NaN below.",
         &[("LN(1)", "0.0")],
@@ -98,7 +98,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             doubles(args, args.len().clamp(1, 2), &["LOG(<NUMERIC>)", "LOG(<NUMERIC>, <NUMERIC>)"])
         },
         compile: |args, _, _| match args.len() {
-            1 => one(args, f64::ln),
+            1 => Ok(one(f64::ln)),
             _ => Ok(two(|base, x| x.ln() / base.ln())),
         },
         doc: FunctionDoc {
@@ -109,14 +109,14 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     of_one(
         "LOG10",
-        |args, _, _| one(args, f64::log10),
+        |_, _, _| Ok(one(f64::log10)),
         &["LOG10(x)"],
         "The logarithm to base 10: -Infinity at 0, NaN below.",
         &[("LOG10(1000)", "3.0")],
     ),
     of_one(
         "LOG2",
-        |args, _, _| one(args, |x| x.ln() / std::f64::consts::LN_2),
+        |_, _, _| Ok(one(|x| x.ln() / std::f64::consts::LN_2)),
         &["LOG2(x)"],
         "The logarithm to base 2: -Infinity at 0, NaN below.",
         &[("LOG2(8)", "3.0")],
@@ -124,6 +124,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     constant(
         "PI",
         |_, _, _| Ok(always(std::f64::consts::PI)),
+        &["PI()", "PI"],
         "The ratio of a circle's \
         circumference to its diameter.",
     ),
@@ -141,42 +142,42 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     of_one(
         "RADIANS",
-        |args, _, _| one(args, |x| x * DEGREES_TO_RADIANS),
+        |_, _, _| Ok(one(|x| x * DEGREES_TO_RADIANS)),
         &["RADIANS(x)"],
         "An angle in degrees as radians.",
         &[("RADIANS(180)", "3.141592653589793")],
     ),
     of_one(
         "SIN",
-        |args, _, _| one(args, f64::sin),
+        |_, _, _| Ok(one(f64::sin)),
         &["SIN(x)"],
         "The sine of an angle in radians.",
         &[("SIN(0)", "0.0")],
     ),
     of_one(
         "SINH",
-        |args, _, _| one(args, f64::sinh),
+        |_, _, _| Ok(one(f64::sinh)),
         &["SINH(x)"],
         "The hyperbolic sine.",
         &[("SINH(0)", "0.0")],
     ),
     of_one(
         "SQRT",
-        |args, _, _| one(args, f64::sqrt),
+        |_, _, _| Ok(one(f64::sqrt)),
         &["SQRT(x)"],
         "The square root; NaN below 0.",
         &[("SQRT(2)", "1.4142135623730951")],
     ),
     of_one(
         "TAN",
-        |args, _, _| one(args, f64::tan),
+        |_, _, _| Ok(one(f64::tan)),
         &["TAN(x)"],
         "The tangent of an angle in radians.",
         &[("TAN(0)", "0.0")],
     ),
     of_one(
         "TANH",
-        |args, _, _| one(args, f64::tanh),
+        |_, _, _| Ok(one(f64::tanh)),
         &["TANH(x)"],
         "The hyperbolic tangent.",
         &[("TANH(0)", "0.0")],
@@ -186,9 +187,6 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 /// Java's factors, so that the last digit agrees.
 const RADIANS_TO_DEGREES: f64 = 180.0 / std::f64::consts::PI;
 const DEGREES_TO_RADIANS: f64 = std::f64::consts::PI / 180.0;
-
-type Compile =
-    fn(&CallArgs, &DataType, &SessionSettings) -> Result<Box<dyn Kernel>, SignatureError>;
 
 const fn of_one(
     name: &'static str,
@@ -207,7 +205,12 @@ const fn of_one(
     }
 }
 
-const fn constant(name: &'static str, compile: Compile, text: &'static str) -> ScalarFunction {
+const fn constant(
+    name: &'static str,
+    compile: Compile,
+    syntax: &'static [&'static str],
+    text: &'static str,
+) -> ScalarFunction {
     ScalarFunction {
         name,
         aliases: &[],
@@ -217,7 +220,7 @@ const fn constant(name: &'static str, compile: Compile, text: &'static str) -> S
             false => Err(args.no_match(&["()"])),
         },
         compile,
-        doc: FunctionDoc { syntax: &["PI()", "E()"], text, examples: &[] },
+        doc: FunctionDoc { syntax, text, examples: &[] },
     }
 }
 
@@ -237,14 +240,11 @@ fn doubles(
     })
 }
 
-fn one(
-    _: &CallArgs,
-    op: impl Fn(f64) -> f64 + Copy + Send + Sync + 'static,
-) -> Result<Box<dyn Kernel>, SignatureError> {
-    Ok(total_kernel(move |args, context| {
+fn one(op: impl Fn(f64) -> f64 + Copy + Send + Sync + 'static) -> Box<dyn Kernel> {
+    total_kernel(move |args, context| {
         let values = unary::<Float64Type>(&args[0], |x| canonical(op(x)));
         spread(&args[0], Arc::new(values), context.rows)
-    }))
+    })
 }
 
 fn two(op: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static) -> Box<dyn Kernel> {

@@ -15,3 +15,8 @@ pub use operators::FUNCTIONS as OPERATORS;
 pub use random::FUNCTIONS as RANDOM;
 pub use rounding::FUNCTIONS as ROUNDING;
 pub use sign::FUNCTIONS as SIGN;
+
+use crate::{Kernel, SignatureError};
+
+/// What the compilation of a call gives.
+type Compiled = Result<Box<dyn Kernel>, SignatureError>;

@@ -8,13 +8,14 @@ use arrow::datatypes::{
 };
 use flott_types::{DataType, Family, TypeRoot, Value};
 
+use super::Compiled;
 use super::kernels::{spread, unary};
 use crate::coercion::decimal as types;
 use crate::loops::{binary, try_binary};
 use crate::scalar::temporal;
 use crate::{
-    CallArgs, Column, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
-    SignatureError, Volatility, decimal, total_kernel,
+    CallArgs, Column, FunctionDoc, Resolved, ScalarFunction, SessionSettings, SignatureError,
+    Volatility, decimal, total_kernel,
 };
 
 /// The functions of this family.
@@ -77,8 +78,6 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         },
     },
 ];
-
-type Compiled = Result<Box<dyn Kernel>, SignatureError>;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Rounding {

@@ -8,6 +8,7 @@ mod null_tests;
 mod operators;
 mod pairing;
 mod range;
+mod row_forms;
 
 pub use extremes::FUNCTIONS as EXTREMES;
 pub use membership::FUNCTIONS as MEMBERSHIP;
@@ -19,3 +20,4 @@ pub(super) use compare::{Comparer, Comparison};
 pub(crate) use equality::Equality;
 pub(super) use equality::RowsEqual;
 pub(super) use pairing::Pairing;
+pub(crate) use row_forms::by_fields;

@@ -64,6 +64,7 @@ pub(crate) fn rewrite(
             otherwise: Box::new(otherwise.clone()),
             data_type: returns.clone(),
         },
+        ("IFNULL", [value, _]) if !value.data_type().nullable => value.clone(),
         ("IFNULL", [_, _]) => Expr::Coalesce { args: args.to_vec(), data_type: returns.clone() },
         ("NULLIF", [value, other]) => Expr::Case {
             branches: vec![(
@@ -125,11 +126,18 @@ fn resolve_if(args: &CallArgs) -> Result<Resolved, SignatureError> {
     Ok(Resolved { parameters: vec![condition.clone(), common.clone(), common], returns })
 }
 
-/// Two values, in their common type; nullable only if both are.
+/// Two values, in their common type; nullable only if both are. A string that is never NULL is the
+/// result as it is.
 fn resolve_ifnull(args: &CallArgs) -> Result<Resolved, SignatureError> {
     let common = common_argument_type(&args.types())
         .filter(|_| args.len() == 2)
         .ok_or_else(|| args.no_match(&["input <COMMON>, null_replacement <COMMON>"]))?;
+    let value = args.data_type(0);
+    let is_string = matches!(value.family(), Family::CharacterString | Family::BinaryString);
+    if is_string && !value.nullable {
+        let returns = value.clone();
+        return Ok(Resolved { parameters: vec![returns.clone(), common], returns });
+    }
     let nullable = args.args.iter().all(|arg| arg.data_type.nullable);
     let returns = common.clone().with_nullable(nullable);
     Ok(Resolved { parameters: vec![common; 2], returns })
