@@ -1,5 +1,7 @@
 //! The logical plan: relational algebra plus the few nodes that streaming needs.
 
+mod over;
+
 use std::sync::Arc;
 
 use flott_catalog::connector::{ScanColumn, TableSink, TableSource};
@@ -8,6 +10,10 @@ use flott_functions::Expr;
 use flott_functions::aggregate::AggregateFunction;
 use flott_sql::ast::Span;
 use flott_types::{DataType, Schema};
+
+pub use over::{
+    Frame, FrameBound, FrameUnit, OffsetFunction, Over, OverCall, OverFunction, RankingFunction,
+};
 
 /// A shared plan; the same node may be the input of several.
 pub type PlanRef = Arc<LogicalPlan>;
@@ -43,6 +49,8 @@ pub enum LogicalOp {
     Aggregate(Aggregate),
     /// Adds window_start, window_end and window_time, a row for each window it falls into.
     Window(WindowAssignment),
+    /// Adds columns computed over the rows round each row.
+    Over(Over),
     /// Joins two inputs.
     Join(Join),
     /// All rows of all inputs.

@@ -3,6 +3,7 @@
 mod aggregate;
 mod digest;
 mod join;
+mod over;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -86,6 +87,7 @@ impl Lowering<'_> {
                 let op = PhysicalOp::WindowAssign(window_of(window));
                 self.add(op, vec![input], schema, plan.span)
             }
+            LogicalOp::Over(over) => self.over(plan, over),
             LogicalOp::Join(join) => self.join(plan, join),
             LogicalOp::Union => {
                 let inputs = plan

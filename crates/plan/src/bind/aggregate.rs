@@ -13,6 +13,7 @@ use flott_types::{DataType, Field, Schema, TypeRoot, Value};
 
 use super::call::call_exprs;
 use super::expr::{Context, case};
+use super::over::is_over_column;
 use super::{Binder, Scope};
 use crate::logical::{Aggregate, AggregateCall, LogicalOp, LogicalPlan, PlanRef};
 use crate::traits::window::groups_by_window;
@@ -111,17 +112,27 @@ impl Binder<'_> {
             ))
             .hint("aggregates stand in SELECT, HAVING and ORDER BY, and do not nest"));
         };
+        let call = self.aggregate_call(function, syntax, may_be_empty, &mut context.inner())?;
+        match &mut context.aggregates {
+            Some(aggregates) => Ok(aggregates.add(call)),
+            None => Err(PlanError::new("aggregates are not allowed here")),
+        }
+    }
+
+    /// Binds an aggregate call, its arguments in a context of their own.
+    pub fn aggregate_call(
+        &mut self,
+        function: &'static AggregateFunction,
+        syntax: AggregateSyntax,
+        may_be_empty: bool,
+        inner: &mut Context,
+    ) -> Result<AggregateCall> {
         if let Some(span) = syntax.within_group {
             return Err(PlanError::new("WITHIN GROUP is not supported in streaming").at(span));
         }
-        let mut inner = Context::new(context.scope);
-        let args = syntax
-            .args
-            .iter()
-            .map(|arg| self.bind_expr(arg, &mut inner))
-            .collect::<Result<Vec<_>>>()?;
-        let filter =
-            syntax.filter.map(|filter| self.bind_condition(filter, &mut inner)).transpose()?;
+        let args =
+            syntax.args.iter().map(|arg| self.bind_expr(arg, inner)).collect::<Result<Vec<_>>>()?;
+        let filter = syntax.filter.map(|filter| self.bind_condition(filter, inner)).transpose()?;
         let call = aggregate_args(function.name, &args, &syntax.symbols);
         let resolved = (function.resolve)(&call, may_be_empty || filter.is_some())?;
         if syntax.distinct
@@ -138,18 +149,14 @@ impl Binder<'_> {
             .zip(&resolved.parameters)
             .map(|(arg, wanted)| arg.cast_to(wanted))
             .collect::<Result<_, _>>()?;
-        let call = AggregateCall {
+        Ok(AggregateCall {
             function,
             args,
             symbols: syntax.symbols,
             distinct: syntax.distinct,
             filter,
             data_type: resolved.returns,
-        };
-        match &mut context.aggregates {
-            Some(aggregates) => Ok(aggregates.add(call)),
-            None => Err(PlanError::new("aggregates are not allowed here")),
-        }
+        })
     }
 
     /// Binds GROUPING or GROUPING_ID to a column that [`Grouping::rewrite`] resolves.
@@ -158,7 +165,7 @@ impl Binder<'_> {
         call: &ast::FunctionCall,
         context: &mut Context,
     ) -> Result<Expr> {
-        let mut inner = Context::new(context.scope);
+        let mut inner = context.inner();
         let args = call_exprs(call)?
             .into_iter()
             .map(|arg| self.bind_expr(arg, &mut inner))
@@ -403,6 +410,9 @@ impl Grouping {
             return Ok(Expr::column(key, ty.with_nullable(nullable)));
         }
         if let Expr::Column { index, data_type } = expr {
+            if is_over_column(*index) {
+                return Ok(expr.clone());
+            }
             if *index >= GROUPING_BASE {
                 return self.grouping_value(&aggregates.groupings[*index - GROUPING_BASE]);
             }

@@ -12,6 +12,7 @@ use flott_types::DataType;
 use super::Binder;
 use super::aggregate::AggregateSyntax;
 use super::expr::Context;
+use super::over::needs_over;
 use super::types::resolve_type;
 use crate::{PlanError, Result};
 
@@ -22,10 +23,13 @@ impl Binder<'_> {
             return Err(self.no_function(call));
         };
         let upper = name.value.to_ascii_uppercase();
-        if call.over.is_some() {
-            return Err(PlanError::new(format!("{upper}(…) OVER (…) cannot stand here"))
+        if let Some(window) = &call.over {
+            return self.bind_over(&upper, call, window, context);
+        }
+        if needs_over(&upper) {
+            return Err(PlanError::new(format!("{upper} stands only before OVER"))
                 .at(call.span)
-                .hint("OVER windows are not among the operators of this version"));
+                .hint(format!("write {upper}(…) OVER (PARTITION BY … ORDER BY …)")));
         }
         if matches!(upper.as_str(), "GROUPING" | "GROUPING_ID") {
             return self.bind_grouping(call, context);

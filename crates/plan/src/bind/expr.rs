@@ -12,6 +12,7 @@ use super::scope::dotted_field;
 use super::types::{interval_root, resolve_type};
 use super::{Binder, Scope, symbol};
 use crate::bind::aggregate::AggregateContext;
+use crate::bind::over::OverContext;
 use crate::{PlanError, Result};
 
 /// What an expression is bound in.
@@ -20,12 +21,34 @@ pub struct Context<'s> {
     pub scope: &'s Scope,
     /// Where aggregates are collected; `None` where they are not allowed.
     pub aggregates: Option<&'s mut AggregateContext>,
+    /// Where calls over windows are collected; `None` where they are not allowed.
+    pub overs: Option<&'s mut OverContext>,
+    /// Names that stand for expressions before columns do: those of the SELECT list, in QUALIFY.
+    pub aliases: &'s [(String, Expr)],
 }
 
 impl<'s> Context<'s> {
     /// A context without aggregates.
     pub fn new(scope: &'s Scope) -> Self {
-        Self { scope, aggregates: None }
+        Self { scope, aggregates: None, overs: None, aliases: &[] }
+    }
+
+    /// The same context without aggregates and windows, for what they take as arguments.
+    pub fn inner(&self) -> Context<'s> {
+        Context::new(self.scope)
+    }
+
+    fn resolve(&self, name: &[ast::Ident]) -> Result<Expr> {
+        match name {
+            [only] if self.aliases.iter().any(|(alias, _)| *alias == only.value) => {
+                let mut found = self.aliases.iter().filter(|(alias, _)| *alias == only.value);
+                match (found.next(), found.next()) {
+                    (Some((_, expr)), None) => Ok(expr.clone()),
+                    _ => Err(PlanError::new(format!("Column '{}' is ambiguous", only.value))),
+                }
+            }
+            _ => self.scope.resolve(name),
+        }
     }
 }
 
@@ -42,7 +65,7 @@ impl Binder<'_> {
     fn bind_kind(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Expr> {
         match &expr.kind {
             ExprKind::Literal(literal) => bind_literal(literal, expr.span),
-            ExprKind::Identifier(name) => context.scope.resolve(name),
+            ExprKind::Identifier(name) => context.resolve(name),
             ExprKind::Star | ExprKind::QualifiedStar(_) => {
                 Err(PlanError::new("Unknown identifier '*'")
                     .hint("a star stands alone in the SELECT list, or in COUNT(*)"))

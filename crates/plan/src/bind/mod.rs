@@ -1,13 +1,14 @@
 //! Binding: names to columns, calls to functions, syntax to a typed logical plan.
 //!
 //! The binder checks everything that needs no traits. One file a construct: [`expr`], [`call`],
-//! [`query`], [`select`], [`aggregate`], [`table`] (FROM), [`window`], [`insert`].
+//! [`query`], [`select`], [`aggregate`], [`over`], [`table`] (FROM), [`window`], [`insert`].
 
 mod aggregate;
 mod call;
 mod expr;
 mod insert;
 mod literal;
+mod over;
 mod query;
 mod scope;
 mod select;
@@ -23,6 +24,7 @@ use flott_functions::{Evaluator, Expr, SessionSettings, Volatility};
 use flott_sql::ast;
 
 pub use scope::{Relation, Scope};
+pub(crate) use select::time_of;
 pub(crate) use table::{inline, split_condition};
 pub use types::resolve_type;
 

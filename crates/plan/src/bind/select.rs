@@ -6,6 +6,7 @@ use flott_types::{Field, Schema, TimeAttribute};
 
 use super::aggregate::{AggregateContext, Grouping};
 use super::expr::Context;
+use super::over::{OverCalls, OverContext, is_over_column};
 use super::query::{Ordered, anonymous, ordinal, output_column, sort_key};
 use super::{Binder, Bound, Scope};
 use crate::logical::{Aggregate, LogicalOp, LogicalPlan, PlanRef, SortKey};
@@ -29,9 +30,6 @@ impl Binder<'_> {
             Some(from) => self.bind_table_ref(from)?,
             None => one_row(),
         };
-        if let Some(qualify) = &select.qualify {
-            return Err(PlanError::new("QUALIFY cannot be planned").at(qualify.span));
-        }
         let plan = match &select.where_clause {
             None => from.plan,
             Some(condition) => {
@@ -55,21 +53,40 @@ impl Binder<'_> {
         };
         let may_be_empty = grouping.as_ref().is_none_or(|grouping| grouping.keys.is_empty());
         let mut aggregates = AggregateContext::new(scope.fields.len(), may_be_empty);
-        let mut context = Context { scope: &scope, aggregates: Some(&mut aggregates) };
+        let mut overs = OverContext::new(&select.windows)?;
+        let mut context = Context {
+            aggregates: Some(&mut aggregates),
+            overs: Some(&mut overs),
+            ..Context::new(&scope)
+        };
         let items = self.bind_items(&select.items, &mut context)?;
+        let order = self.bind_order(order_by, &items, &mut context)?;
+        let qualify = match &select.qualify {
+            Some(qualify) => Some(self.bind_qualify(qualify, &items, &mut context)?),
+            None => None,
+        };
+        let mut context = Context { aggregates: Some(&mut aggregates), ..Context::new(&scope) };
         let having = match &select.having {
             Some(having) => Some((self.bind_condition(having, &mut context)?, having.span)),
             None => None,
         };
-        let order = self.bind_order(order_by, &items, &mut context)?;
         let is_grouped = grouping.is_some() || !aggregates.is_empty() || having.is_some();
-        let (plan, items, order) = if is_grouped {
+        let mut bound = BoundSelect { plan, items, order, qualify, overs: overs.finish() };
+        if is_grouped {
             let grouping = grouping.unwrap_or_else(Grouping::global);
-            self.group(select, plan, &scope, grouping, aggregates, items, having, order)?
-        } else {
-            (plan, items, order)
-        };
-        let (plan, keys, hidden) = project(plan, items, order);
+            bound = group(select, bound, &scope, grouping, aggregates, having)?;
+        }
+        let BoundSelect { plan, items, order, qualify, overs } = bound;
+        let (mut plan, calls) = overs.plan(plan, self.config.batch)?;
+        if let Some((condition, span)) = qualify {
+            plan = filter(plan, calls.place(condition), span);
+        }
+        let items = items.into_iter().map(|item| Item { expr: calls.place(item.expr), ..item });
+        let order = order.into_iter().map(|order| {
+            let key = SortKey { expr: calls.place(order.key.expr), ..order.key };
+            OrderExpr { key, ..order }
+        });
+        let (plan, keys, hidden) = project(plan, items.collect(), order.collect());
         let plan = match select.quantifier {
             Some(SetQuantifier::Distinct) if hidden > 0 => {
                 return Err(PlanError::new("ORDER BY of a SELECT DISTINCT must be selected")
@@ -83,54 +100,28 @@ impl Binder<'_> {
         Ok(Ordered { bound: Bound { plan, scope }, keys, hidden })
     }
 
-    #[allow(clippy::too_many_arguments)] // One step of bind_projection, named.
-    fn group(
+    /// QUALIFY: a condition on the results of windows, in which the names of the SELECT list count.
+    fn bind_qualify(
         &mut self,
-        select: &ast::Select,
-        plan: PlanRef,
-        scope: &Scope,
-        grouping: Grouping,
-        mut aggregates: AggregateContext,
-        items: Vec<Item>,
-        having: Option<(Expr, ast::Span)>,
-        order: Vec<OrderExpr>,
-    ) -> Result<(PlanRef, Vec<Item>, Vec<OrderExpr>)> {
-        let rewrite = |expr: &Expr, span: ast::Span| {
-            grouping.rewrite(expr, &aggregates, scope).map_err(|error| error.at(span))
+        qualify: &ast::Expr,
+        items: &[Item],
+        context: &mut Context,
+    ) -> Result<(Expr, ast::Span)> {
+        let aliases: Vec<(String, Expr)> =
+            items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect();
+        let mut context = Context {
+            scope: context.scope,
+            aggregates: context.aggregates.as_deref_mut(),
+            overs: context.overs.as_deref_mut(),
+            aliases: &aliases,
         };
-        let items = items
-            .into_iter()
-            .map(|item| Ok(Item { expr: rewrite(&item.expr, item.span)?, ..item }))
-            .collect::<Result<Vec<_>>>()?;
-        let having = having
-            .map(|(condition, span)| Ok::<_, PlanError>((rewrite(&condition, span)?, span)))
-            .transpose()?;
-        let order = order
-            .into_iter()
-            .map(|order| {
-                let key = match order.column {
-                    Some(_) => order.key,
-                    None => SortKey { expr: rewrite(&order.key.expr, order.span)?, ..order.key },
-                };
-                Ok(OrderExpr { key, ..order })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let names: Vec<String> = grouping
-            .keys
-            .iter()
-            .enumerate()
-            .map(|(i, key)| match key {
-                Expr::Column { index, .. } => scope.fields[*index].name.to_string(),
-                _ => format!("$f{i}"),
-            })
-            .collect();
-        let calls = std::mem::take(&mut aggregates.calls);
-        let span = select.group_by.as_ref().map_or(select.span, |group_by| group_by.span);
-        let mut plan = grouping.plan(plan, calls, &names, span);
-        if let Some((condition, span)) = having {
-            plan = filter(plan, condition, span);
+        let condition = self.bind_condition(qualify, &mut context)?;
+        if !condition.columns().into_iter().any(is_over_column) {
+            return Err(PlanError::new("QUALIFY expression must contain a window function")
+                .at(qualify.span)
+                .hint("conditions on columns stand in WHERE"));
         }
-        Ok((plan, items, order))
+        Ok((condition, qualify.span))
     }
 
     fn bind_items(
@@ -227,6 +218,66 @@ impl Binder<'_> {
             })
             .collect()
     }
+}
+
+/// The parts of a SELECT, bound over FROM.
+struct BoundSelect {
+    plan: PlanRef,
+    items: Vec<Item>,
+    order: Vec<OrderExpr>,
+    qualify: Option<(Expr, ast::Span)>,
+    overs: OverCalls,
+}
+
+/// A SELECT over its groups: everything is written over the keys and the aggregates.
+fn group(
+    select: &ast::Select,
+    bound: BoundSelect,
+    scope: &Scope,
+    grouping: Grouping,
+    mut aggregates: AggregateContext,
+    having: Option<(Expr, ast::Span)>,
+) -> Result<BoundSelect> {
+    let BoundSelect { plan, items, order, qualify, mut overs } = bound;
+    let rewrite = |expr: &Expr, span: ast::Span| {
+        grouping.rewrite(expr, &aggregates, scope).map_err(|error| error.at(span))
+    };
+    let condition = |(condition, span): (Expr, ast::Span)| {
+        Ok::<_, PlanError>((rewrite(&condition, span)?, span))
+    };
+    let items = items
+        .into_iter()
+        .map(|item| Ok(Item { expr: rewrite(&item.expr, item.span)?, ..item }))
+        .collect::<Result<Vec<_>>>()?;
+    let having = having.map(condition).transpose()?;
+    let qualify = qualify.map(condition).transpose()?;
+    overs.rewrite(rewrite)?;
+    let order = order
+        .into_iter()
+        .map(|order| {
+            let key = match order.column {
+                Some(_) => order.key,
+                None => SortKey { expr: rewrite(&order.key.expr, order.span)?, ..order.key },
+            };
+            Ok(OrderExpr { key, ..order })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let names: Vec<String> = grouping
+        .keys
+        .iter()
+        .enumerate()
+        .map(|(i, key)| match key {
+            Expr::Column { index, .. } => scope.fields[*index].name.to_string(),
+            _ => format!("$f{i}"),
+        })
+        .collect();
+    let calls = std::mem::take(&mut aggregates.calls);
+    let span = select.group_by.as_ref().map_or(select.span, |group_by| group_by.span);
+    let mut plan = grouping.plan(plan, calls, &names, span);
+    if let Some((condition, span)) = having {
+        plan = filter(plan, condition, span);
+    }
+    Ok(BoundSelect { plan, items, order, qualify, overs })
 }
 
 /// A key of ORDER BY: a column of the output, or an expression of its own.

@@ -275,9 +275,10 @@ fn below_window<'p>(plan: &'p PlanRef, aggregate: &Aggregate) -> Option<BelowWin
 fn window_assignment(plan: &LogicalPlan) -> Option<&WindowAssignment> {
     match &plan.op {
         LogicalOp::Window(window) => Some(window),
-        LogicalOp::Project(_) | LogicalOp::Filter(_) | LogicalOp::Aggregate(_) => {
-            window_assignment(plan.input())
-        }
+        LogicalOp::Project(_)
+        | LogicalOp::Filter(_)
+        | LogicalOp::Over(_)
+        | LogicalOp::Aggregate(_) => window_assignment(plan.input()),
         _ => None,
     }
 }

@@ -57,6 +57,7 @@ fn map_exprs(
                 replace(residual, rewrite);
             }
         }
+        LogicalOp::Over(over) => over.exprs_mut().for_each(|expr| replace(expr, rewrite)),
         LogicalOp::Sort(sort) => {
             sort.keys.iter_mut().for_each(|key| replace(&mut key.expr, rewrite));
         }

@@ -10,7 +10,7 @@ use flott_types::{ChangelogMode, Schema};
 
 use super::map_exprs;
 use crate::Result;
-use crate::logical::{JoinKind, LogicalOp, LogicalPlan, PlanRef};
+use crate::logical::{JoinKind, LogicalOp, LogicalPlan, Over, OverCall, PlanRef};
 
 type Key = *const LogicalPlan;
 type Columns = BTreeSet<usize>;
@@ -80,6 +80,15 @@ fn keep(plan: &LogicalPlan, mut wanted: Columns) -> Columns {
             wanted.extend(width..width + 3);
             wanted
         }
+        LogicalOp::Over(over) => {
+            let width = plan.input().schema.len();
+            let mut kept = over.clone();
+            kept.calls = kept_calls(over, width, &wanted);
+            if !kept.calls.is_empty() {
+                wanted.extend(kept.exprs().flat_map(Expr::columns));
+            }
+            wanted
+        }
         LogicalOp::Expand(_) | LogicalOp::Join(_) => wanted,
         LogicalOp::Sort(sort) => {
             wanted.extend(sort.keys.iter().flat_map(|key| key.expr.columns()));
@@ -88,6 +97,12 @@ fn keep(plan: &LogicalPlan, mut wanted: Columns) -> Columns {
         LogicalOp::Union => wanted,
         LogicalOp::Values(_) | LogicalOp::ChangelogNormalize(_) | LogicalOp::Sink(_) => all(),
     }
+}
+
+/// The calls of a node over an input of `width` columns whose results are kept.
+fn kept_calls(over: &Over, width: usize, kept: &Columns) -> Vec<OverCall> {
+    let calls = over.calls.iter().enumerate();
+    calls.filter(|(i, _)| kept.contains(&(width + i))).map(|(_, call)| call.clone()).collect()
 }
 
 /// The columns that a node which keeps `kept` wants of each input.
@@ -106,7 +121,7 @@ fn input_columns(plan: &LogicalPlan, kept: &Columns) -> Vec<Columns> {
             let exprs = calls.flat_map(|call| call.args.iter().chain(&call.filter));
             vec![of(&mut aggregate.groups.iter().chain(exprs))]
         }
-        LogicalOp::Window(_) => {
+        LogicalOp::Window(_) | LogicalOp::Over(_) => {
             let width = plan.input().schema.len();
             vec![kept.iter().copied().filter(|column| *column < width).collect()]
         }
@@ -207,6 +222,13 @@ impl<'p> Pruned<'p> {
                     *column = self.position(0, *column);
                 }
                 LogicalOp::Window(window)
+            }
+            LogicalOp::Over(mut over) => {
+                over.calls = kept_calls(&over, plan.input().schema.len(), &self.kept);
+                if over.calls.is_empty() {
+                    return self.inputs[0].clone();
+                }
+                LogicalOp::Over(over)
             }
             LogicalOp::Scan(mut scan) => {
                 scan.columns = kept.iter().map(|column| scan.columns[*column].clone()).collect();

@@ -49,6 +49,20 @@ fn push(plan: &PlanRef, mut conditions: Vec<Expr>) -> PlanRef {
             });
             above(rebuild(plan, vec![push(plan.input(), down)]), stay)
         }
+        LogicalOp::Over(over) => {
+            // Other rows than those of whole partitions would be missing in frames.
+            let keys: Vec<&Expr> = over.partition.iter().collect();
+            let is_key = |column: &usize| {
+                keys.iter().any(|key| matches!(key, Expr::Column { index, .. } if index == column))
+            };
+            let (down, stay) = conditions.into_iter().partition(|condition| {
+                let columns = condition.columns();
+                !columns.is_empty()
+                    && columns.iter().all(is_key)
+                    && condition.volatility() == Volatility::Immutable
+            });
+            above(rebuild(plan, vec![push(plan.input(), down)]), stay)
+        }
         LogicalOp::Join(join) => push_join(plan, join, conditions),
         LogicalOp::Sort(sort) if sort.fetch.is_none() && sort.offset == 0 => {
             rebuild(plan, vec![push(plan.input(), conditions)])

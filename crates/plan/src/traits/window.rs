@@ -39,7 +39,7 @@ pub fn window_columns(plan: &LogicalPlan) -> Option<WindowColumns> {
             WindowColumns { start: Some(width), end: Some(width + 1), time: Some(width + 2) }
         }
         LogicalOp::Project(exprs) => window_columns(plan.input())?.project(exprs),
-        LogicalOp::Filter(_) => window_columns(plan.input())?,
+        LogicalOp::Filter(_) | LogicalOp::Over(_) => window_columns(plan.input())?,
         LogicalOp::Aggregate(aggregate) => {
             let columns = window_columns(plan.input())?.project(&aggregate.groups);
             if !columns.is_whole() {
