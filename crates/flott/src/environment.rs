@@ -10,6 +10,7 @@ use flott_catalog::connector::{BadRecordHandler, FailOnBadRecord, Registry, Writ
 use flott_catalog::{CatalogManager, CatalogReader, ObjectPath, TableLike};
 use flott_connectors::bad_records::{DeadLetters, SkipBadRecords};
 use flott_functions::SessionSettings;
+use flott_plan::explain::{Details, explain_with};
 use flott_plan::logical::{OnBadRecord, Scan};
 use flott_plan::physical::PhysicalPlan;
 use flott_plan::{PlanError, PlannerConfig};
@@ -254,9 +255,19 @@ impl TableEnvironment {
         Ok(DeadLetters::new(&schema, sink.writer(&context)?, sink.committer()?)?)
     }
 
-    fn explain(&self, statement: &Statement, _details: &[ExplainDetail]) -> Result<Table, Error> {
+    fn explain(&self, statement: &Statement, details: &[ExplainDetail]) -> Result<Table, Error> {
         let plan = self.plan(statement)?;
-        let text = flott_plan::explain::explain(&plan);
+        let has = |detail: ExplainDetail| details.contains(&detail);
+        let json = match has(ExplainDetail::JsonExecutionPlan) {
+            true => Some(self.planning()?.1.parallelism),
+            false => None,
+        };
+        let details = Details {
+            cost: has(ExplainDetail::EstimatedCost),
+            advice: has(ExplainDetail::PlanAdvice),
+            json,
+        };
+        let text = explain_with(&plan, details);
         let schema = Schema::new(vec![Field::new("result", DataType::string())]);
         Ok(Table { schema, rows: vec![vec![Value::string(text)]] })
     }

@@ -1,6 +1,7 @@
 //! Statements that change or show catalogs.
 
 mod change;
+mod connectors;
 mod create;
 mod describe;
 mod show;

@@ -1,5 +1,8 @@
 //! Plans as text: the tree in Flink's form, and behind each operator what is known of it.
 
+mod cost;
+mod json;
+
 use std::fmt::Write;
 
 use flott_catalog::connector::ScanColumn;
@@ -13,26 +16,51 @@ use crate::physical::{
 };
 use crate::traits::state::StateBound;
 
+/// What EXPLAIN shows besides the tree, whose changelog modes and advice are always there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Details {
+    /// `ESTIMATED_COST`
+    pub cost: bool,
+    /// `PLAN_ADVICE`: says so too when there is nothing to advise.
+    pub advice: bool,
+    /// `JSON_EXECUTION_PLAN`, with this parallelism.
+    pub json: Option<usize>,
+}
+
 /// A plan as a tree of its operators with their traits.
 pub fn explain(plan: &PhysicalPlan) -> String {
+    explain_with(plan, Details::default())
+}
+
+/// A plan as a tree with details.
+pub fn explain_with(plan: &PhysicalPlan, details: Details) -> String {
+    let costs = if details.cost { cost::estimate(plan) } else { Vec::new() };
     let mut out = String::from("== Optimized Physical Plan ==\n");
     let mut readers = vec![0; plan.nodes.len()];
     for node in &plan.nodes {
         node.inputs.iter().for_each(|input| readers[input.node] += 1);
     }
     let mut printer =
-        Printer { plan, readers, shown: vec![false; plan.nodes.len()], out: &mut out };
+        Printer { plan, readers, costs, shown: vec![false; plan.nodes.len()], out: &mut out };
     for sink in &plan.sinks {
         printer.node(*sink, 0);
         printer.out.push('\n');
     }
-    advice(plan, &mut out);
+    if !advice(plan, &mut out) && details.advice {
+        out.push_str("No available advice...\n");
+    }
+    if let Some(parallelism) = details.json {
+        out.push_str("\n== Physical Execution Plan ==\n");
+        out.push_str(&json::execution_plan(plan, parallelism));
+        out.push('\n');
+    }
     out
 }
 
 struct Printer<'a> {
     plan: &'a PhysicalPlan,
     readers: Vec<usize>,
+    costs: Vec<cost::Cost>,
     shown: Vec<bool>,
     out: &'a mut String,
 }
@@ -59,6 +87,11 @@ impl Printer<'_> {
         }
         if node.state != StateBound::Stateless {
             let _ = write!(self.out, ", state=[{}]", node.state);
+        }
+        if let Some(cost) = self.costs.get(id) {
+            let rows = cost::number(cost.rows);
+            let cumulative = cost::number(cost.cumulative);
+            let _ = write!(self.out, ", rowcount=[{rows}], cumulativeRows=[{cumulative}]");
         }
         self.out.push('\n');
         for input in &node.inputs {
@@ -91,8 +124,8 @@ fn mode(mode: flott_types::ChangelogMode) -> String {
     mode.to_string().trim_matches(['[', ']']).to_string()
 }
 
-/// Names the operators whose state nothing bounds, and the cure.
-fn advice(plan: &PhysicalPlan, out: &mut String) {
+/// Names the operators whose state nothing bounds, and the cure; tells whether there are any.
+fn advice(plan: &PhysicalPlan, out: &mut String) -> bool {
     let mut first = true;
     for id in 0..plan.nodes.len() {
         let StateBound::Unbounded { reason, cure } = &plan.node(id).state else { continue };
@@ -102,6 +135,7 @@ fn advice(plan: &PhysicalPlan, out: &mut String) {
         let _ =
             writeln!(out, "{} keeps {reason}, which nothing bounds: {cure}", describe(plan, id));
     }
+    !first
 }
 
 /// An operator as one line, in Flink's form.

@@ -27,6 +27,29 @@ pub struct ConnectorDef {
     pub sink: Option<SinkFactory>,
 }
 
+impl ConnectorDef {
+    /// What tables of the connector are good for.
+    pub fn roles(&self) -> &'static str {
+        roles(self.source.is_some(), self.sink.is_some())
+    }
+}
+
+impl FormatDef {
+    /// What tables of the format are good for.
+    pub fn roles(&self) -> &'static str {
+        roles(self.decoder.is_some(), self.encoder.is_some())
+    }
+}
+
+fn roles(reads: bool, writes: bool) -> &'static str {
+    match (reads, writes) {
+        (true, true) => "source, sink",
+        (true, false) => "source",
+        (false, true) => "sink",
+        (false, false) => "",
+    }
+}
+
 /// Makes a source of a table.
 pub type SourceFactory = fn(&TableContext) -> Result<Arc<dyn TableSource>, ConnectorError>;
 /// Makes a sink of a table.

@@ -41,6 +41,21 @@ pub enum OptionKind {
     Enum(&'static [&'static str]),
 }
 
+impl std::fmt::Display for OptionKind {
+    /// The name of the type as Flink's reference has it; of words, all of them.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Text => f.write_str("String"),
+            Self::Bool => f.write_str("Boolean"),
+            Self::Int => f.write_str("Integer"),
+            Self::Double => f.write_str("Double"),
+            Self::Duration => f.write_str("Duration"),
+            Self::MemorySize => f.write_str("MemorySize"),
+            Self::Enum(words) => f.write_str(&words.join(" | ")),
+        }
+    }
+}
+
 impl OptionDef {
     /// An optional option without a default.
     pub const fn new(key: &'static str, kind: OptionKind, help: &'static str) -> Self {

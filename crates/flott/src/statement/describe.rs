@@ -7,7 +7,7 @@ use flott_sql::ast::{Describe, DescribeKind, ObjectName, Show};
 use flott_types::{DataType, Field, Schema, Value};
 
 use super::show::fits;
-use super::texts;
+use super::{connectors, texts};
 use crate::{Error, Table, TableEnvironment};
 
 impl TableEnvironment {
@@ -39,6 +39,16 @@ impl TableEnvironment {
                 ))
             }
             DescribeKind::Function(name) => describe_function(name),
+            DescribeKind::Connector(name) => {
+                let connector = self.registry().connector(&name.value);
+                let connector = connector.map_err(|error| PlanError::from(error).at(name.span))?;
+                Ok(connectors::options("", connector.options))
+            }
+            DescribeKind::Format(name) => {
+                let format = self.registry().format(&name.value);
+                let format = format.map_err(|error| PlanError::from(error).at(name.span))?;
+                Ok(connectors::options(&format!("{}.", format.name), format.options))
+            }
             _ => Err(PlanError::new("there is no such object to describe").into()),
         }
     }

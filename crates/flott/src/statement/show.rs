@@ -5,7 +5,7 @@ use flott_catalog::{CatalogReader, TableLike};
 use flott_plan::PlanError;
 use flott_sql::ast::{ObjectName, Show, ShowKind, ShowPattern};
 
-use super::texts;
+use super::{connectors, texts};
 use crate::{Error, Table, TableEnvironment};
 
 impl TableEnvironment {
@@ -69,6 +69,8 @@ impl TableEnvironment {
                 let row = vec![Some("core".to_string()), Some("TRUE".to_string())];
                 texts(&["module name", "used"], vec![row])
             }
+            ShowKind::Connectors => connectors::connectors(self.registry(), pattern),
+            ShowKind::Formats => connectors::formats(self.registry(), pattern),
             ShowKind::Jars => list("jars", Vec::new()),
             ShowKind::Models => list("model name", Vec::new()),
             ShowKind::MaterializedTables => list("table name", Vec::new()),

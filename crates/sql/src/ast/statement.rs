@@ -230,6 +230,10 @@ pub enum ShowKind {
     Jars,
     /// `JOBS`
     Jobs,
+    /// `CONNECTORS`; not in Flink
+    Connectors,
+    /// `FORMATS`; not in Flink
+    Formats,
 }
 
 /// `[NOT] {LIKE|ILIKE} 'pattern'`.
@@ -269,6 +273,10 @@ pub enum DescribeKind {
     Connection(ObjectName),
     /// `JOB 'id'`
     Job(Text),
+    /// `CONNECTOR 'name'`; not in Flink
+    Connector(Text),
+    /// `FORMAT 'name'`; not in Flink
+    Format(Text),
 }
 
 /// `EXPLAIN [PLAN FOR | detail, …] statement`.

@@ -1,9 +1,11 @@
 //! SHOW and DESCRIBE.
 
 use super::cursor::{Parsed, Parser};
-use crate::ast::{Describe, DescribeKind, ObjectName, Show, ShowKind, ShowPattern, StatementKind};
+use crate::ast::{
+    Describe, DescribeKind, ObjectName, Show, ShowKind, ShowPattern, StatementKind, Text,
+};
 use crate::error::ParseErrorKind;
-use crate::lexer::Keyword;
+use crate::lexer::{Keyword, TokenKind};
 
 /// Which clauses may stand behind what SHOW shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +37,7 @@ impl Parser<'_> {
     }
 
     fn show_kind(&mut self) -> Parsed<(ShowKind, Clauses)> {
-        const SIMPLE: [(Keyword, ShowKind, Clauses); 11] = [
+        const SIMPLE: [(Keyword, ShowKind, Clauses); 13] = [
             (Keyword::CATALOGS, ShowKind::Catalogs, Clauses::Pattern),
             (Keyword::DATABASES, ShowKind::Databases, Clauses::PlaceAndPattern),
             (Keyword::TABLES, ShowKind::Tables, Clauses::PlaceAndLike),
@@ -47,6 +49,8 @@ impl Parser<'_> {
             (Keyword::CONNECTIONS, ShowKind::Connections, Clauses::PlaceAndLike),
             (Keyword::JARS, ShowKind::Jars, Clauses::None),
             (Keyword::JOBS, ShowKind::Jobs, Clauses::None),
+            (Keyword::CONNECTORS, ShowKind::Connectors, Clauses::Pattern),
+            (Keyword::FORMATS, ShowKind::Formats, Clauses::Pattern),
         ];
         for (keyword, kind, clauses) in SIMPLE {
             if self.eat(keyword) {
@@ -137,6 +141,17 @@ impl Parser<'_> {
         if self.eat(Keyword::JOB) {
             let kind = DescribeKind::Job(self.plain_string()?);
             return Ok(StatementKind::Describe(Describe { kind, extended: false }));
+        }
+        // Without a string behind it, the word is the name of a table, as in Flink.
+        for (keyword, kind) in [
+            (Keyword::CONNECTOR, DescribeKind::Connector as fn(Text) -> DescribeKind),
+            (Keyword::FORMAT, DescribeKind::Format),
+        ] {
+            if self.ahead(0, keyword) && self.ahead(1, TokenKind::String) {
+                self.advance();
+                let kind = kind(self.plain_string()?);
+                return Ok(StatementKind::Describe(Describe { kind, extended: false }));
+            }
         }
         let object = [
             Keyword::CATALOG,

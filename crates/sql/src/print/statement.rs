@@ -166,6 +166,8 @@ impl Display for ShowKind {
             Self::CreateConnection(name) => write!(f, "CREATE CONNECTION {name}"),
             Self::Jars => f.write_str("JARS"),
             Self::Jobs => f.write_str("JOBS"),
+            Self::Connectors => f.write_str("CONNECTORS"),
+            Self::Formats => f.write_str("FORMATS"),
         }
     }
 }
@@ -188,6 +190,8 @@ impl Display for Describe {
             DescribeKind::Model(name) => write!(f, "DESCRIBE MODEL {extended}{name}"),
             DescribeKind::Connection(name) => write!(f, "DESCRIBE CONNECTION {extended}{name}"),
             DescribeKind::Job(id) => write!(f, "DESCRIBE JOB {id}"),
+            DescribeKind::Connector(name) => write!(f, "DESCRIBE CONNECTOR {name}"),
+            DescribeKind::Format(name) => write!(f, "DESCRIBE FORMAT {name}"),
         }
     }
 }
