@@ -1,6 +1,6 @@
 //! Expressions and functions: how calls are typed, compiled once per query, and evaluated over Arrow
-//! arrays. Scalar functions live one family a file in [`scalar`], aggregates in [`aggregate`], casts in
-//! [`cast`].
+//! arrays. Scalar functions live one family a file in [`scalar`], aggregates in [`aggregate`], table functions
+//! in [`table`], casts in [`cast`].
 //!
 //! A function is one entry in the table of its family; adding one touches that file only.
 //!
@@ -20,6 +20,7 @@ pub mod loops;
 pub mod read;
 mod registry;
 pub mod scalar;
+pub mod table;
 pub mod zone;
 
 pub use column::Column;

@@ -238,6 +238,26 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
                 fields().join(", ")
             )
         }
+        PhysicalOp::Correlate(correlate) => {
+            let below = column_names(input_schema(0));
+            let args: Vec<String> =
+                correlate.args.iter().map(|arg| arg.display(&below).to_string()).collect();
+            let ordinality = if correlate.symbols.is_empty() { "" } else { " WITH ORDINALITY" };
+            let mut text = format!(
+                "Correlate(invocation=[{}({}){ordinality}], joinType=[{}]",
+                correlate.function.name.trim_start_matches('$'),
+                args.join(", "),
+                correlate.kind.name()
+            );
+            if let Some(condition) = &correlate.condition {
+                let resolved = (correlate.function.resolve)(&correlate.call_args());
+                let names = resolved.map(|resolved| resolved.columns).unwrap_or_default();
+                let names: Vec<String> = names.iter().map(|c| c.name.to_string()).collect();
+                let _ = write!(text, ", condition=[{}]", condition.display(&names));
+            }
+            let _ = write!(text, ", select=[{}])", fields().join(", "));
+            text
+        }
         PhysicalOp::Union => format!("Union(all=[true], union=[{}])", fields().join(", ")),
         PhysicalOp::Limit { offset, fetch } => format!("Limit(offset=[{offset}], fetch=[{fetch}])"),
         PhysicalOp::Sort(sort) => {

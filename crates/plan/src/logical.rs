@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use flott_catalog::connector::{ScanColumn, TableSink, TableSource};
 use flott_catalog::{ObjectPath, Table};
-use flott_functions::Expr;
 use flott_functions::aggregate::AggregateFunction;
+use flott_functions::table::TableFunction;
+use flott_functions::{CallArgs, Expr};
 use flott_sql::ast::Span;
 use flott_types::{DataType, Schema};
 
@@ -53,6 +54,8 @@ pub enum LogicalOp {
     Over(Over),
     /// Joins two inputs.
     Join(Join),
+    /// Joins each row with the rows that a table function gives for it.
+    Correlate(Correlate),
     /// All rows of all inputs.
     Union,
     /// Orders rows and cuts them off.
@@ -234,6 +237,32 @@ impl JoinKind {
     /// Whether right rows come out without a match, padded with NULLs.
     pub fn keeps_right(self) -> bool {
         matches!(self, Self::Right | Self::Full)
+    }
+}
+
+/// A table function called for each row: `CROSS JOIN UNNEST(…)`, `LATERAL TABLE(f(…))`.
+#[derive(Clone)]
+pub struct Correlate {
+    /// Inner, or left: rows for which the function gives none come out once, padded with NULLs.
+    pub kind: JoinKind,
+    /// The function.
+    pub function: &'static TableFunction,
+    /// Its arguments, over the input, in the types that its rule asked for.
+    pub args: Vec<Expr>,
+    /// Words of special syntax.
+    pub symbols: Vec<Arc<str>>,
+    /// Of a left one: which of the function's rows count, over the function's columns.
+    pub condition: Option<Expr>,
+    /// The columns of the input that the node gives, first.
+    pub passed: Vec<usize>,
+    /// The columns of the function that the node gives, behind them.
+    pub given: Vec<usize>,
+}
+
+impl Correlate {
+    /// The call as type rules and kernels see it.
+    pub fn call_args(&self) -> CallArgs {
+        crate::bind::table_call(self.function.name, &self.args, &self.symbols)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Logical to physical: operators, exchanges, and the traits of each node.
 
 mod aggregate;
+mod correlate;
 mod digest;
 mod join;
 mod over;
@@ -89,6 +90,7 @@ impl Lowering<'_> {
             }
             LogicalOp::Over(over) => self.over(plan, over),
             LogicalOp::Join(join) => self.join(plan, join),
+            LogicalOp::Correlate(correlate) => self.correlate(plan, correlate),
             LogicalOp::Union => {
                 let inputs = plan
                     .inputs
@@ -340,6 +342,7 @@ impl Lowering<'_> {
             PhysicalOp::GroupAggregate(aggregate) => keys::grouped(aggregate.keys.len()),
             PhysicalOp::WindowAggregate(aggregate) => keys::windowed(&aggregate.outputs),
             PhysicalOp::Join(join) => keys::joined(join, of(&inputs[0]).schema.len()),
+            PhysicalOp::Correlate(correlate) => keys::correlated(correlate, &first_keys),
             PhysicalOp::ChangelogNormalize { key } => vec![key.clone()],
             PhysicalOp::Limit { .. }
             | PhysicalOp::Sort(_)

@@ -11,6 +11,7 @@ use flott_functions::aggregate::AggregateFunction;
 use flott_sql::ast::Span;
 use flott_types::{ChangelogMode, DataType, Schema, Value};
 
+pub use crate::logical::Correlate;
 use crate::logical::{JoinKind, Scan, Sink, WindowKind};
 use crate::traits::state::StateBound;
 
@@ -79,6 +80,8 @@ pub enum PhysicalOp {
     WindowAggregate(WindowAggregate),
     /// Adds the windows of each row.
     WindowAssign(WindowOf),
+    /// Joins each row with the rows that a table function gives for it.
+    Correlate(Correlate),
     /// Joins two inputs whose rows are kept.
     Join(RegularJoin),
     /// Passes on the rows of all inputs.

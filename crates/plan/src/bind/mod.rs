@@ -12,8 +12,10 @@ mod over;
 mod query;
 mod scope;
 mod select;
+mod set_operation;
 mod table;
 mod types;
+mod unnest;
 mod window;
 
 use std::collections::HashMap;
@@ -27,6 +29,7 @@ pub use scope::{Relation, Scope};
 pub(crate) use select::time_of;
 pub(crate) use table::{inline, split_condition};
 pub use types::resolve_type;
+pub(crate) use unnest::table_call;
 
 use crate::config::PlannerConfig;
 use crate::logical::PlanRef;
@@ -51,6 +54,7 @@ struct Cte {
 }
 
 /// A plan and the names of its columns.
+#[derive(Clone)]
 pub struct Bound {
     /// The plan.
     pub plan: PlanRef,

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use flott_functions::{Expr, SignatureError, coercion};
-use flott_sql::ast::{self, QueryBodyKind, SetOp};
+use flott_sql::ast::{self, QueryBodyKind};
 use flott_types::{DataType, Field, Schema, TypeRoot, Value};
 
+use super::set_operation::set_operation;
 use super::{Binder, Bound, Cte, Scope};
 use crate::logical::{LogicalOp, LogicalPlan, PlanRef, Sort, SortKey};
 use crate::{PlanError, Result};
@@ -96,16 +97,7 @@ impl Binder<'_> {
             QueryBodyKind::SetOperation { left, op, all, right } => {
                 let left = self.bind_body(left)?;
                 let right = self.bind_body(right)?;
-                match (op, all) {
-                    (SetOp::Union, true) => union(vec![left.plan, right.plan], body.span),
-                    (SetOp::Union, false) => {
-                        let all = union(vec![left.plan, right.plan], body.span)?;
-                        Ok(anonymous(super::select::distinct(all.plan, body.span)))
-                    }
-                    _ => Err(PlanError::new("INTERSECT and EXCEPT cannot be planned")
-                        .at(body.span)
-                        .hint("join with IN or NOT IN instead")),
-                }
+                set_operation(*op, *all, left.plan, right.plan, body.span)
             }
         }
     }
@@ -208,36 +200,8 @@ pub fn anonymous(plan: PlanRef) -> Bound {
     Bound { plan, scope }
 }
 
-/// UNION ALL: columns are brought to their common types and take the first input's names.
-fn union(inputs: Vec<PlanRef>, span: ast::Span) -> Result<Bound> {
-    let width = inputs[0].schema.len();
-    if let Some(other) = inputs.iter().find(|input| input.schema.len() != width) {
-        return Err(PlanError::new(format!(
-            "Column count mismatch in UNION: {width} and {}",
-            other.schema.len()
-        ))
-        .at(span));
-    }
-    let mut fields = Vec::with_capacity(width);
-    for column in 0..width {
-        let of_column: Vec<&Field> = inputs.iter().map(|i| &i.schema.fields[column]).collect();
-        let types: Vec<DataType> = of_column.iter().map(|field| field.data_type.clone()).collect();
-        let common = coercion::common_type(&types).ok_or_else(|| {
-            PlanError::new(format!("Type mismatch in column {} of UNION", column + 1))
-                .at(span)
-                .hint("cast the column to one type in all inputs")
-        })?;
-        let first = of_column[0];
-        let same_time = of_column.iter().all(|field| field.time == first.time);
-        let time = if same_time { first.time } else { None };
-        fields.push(Field::new(first.name.clone(), common).with_time(time));
-    }
-    let inputs =
-        inputs.into_iter().map(|input| align(input, &fields)).collect::<Result<Vec<_>>>()?;
-    Ok(anonymous(LogicalPlan::spanned(LogicalOp::Union, inputs, Schema::new(fields), span)))
-}
-
-fn align(input: PlanRef, fields: &[Field]) -> Result<PlanRef> {
+/// The columns of an input in the types of `fields`.
+pub fn align(input: PlanRef, fields: &[Field]) -> Result<PlanRef> {
     let exprs = input
         .schema
         .fields

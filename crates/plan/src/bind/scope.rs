@@ -63,6 +63,15 @@ impl Scope {
 
     /// The column or nested field that a compound name stands for.
     pub fn resolve(&self, name: &[Ident]) -> Result<Expr> {
+        self.find(name)?.ok_or_else(|| {
+            let span = name.iter().map(|p| p.span).reduce(|a, b| a.cover(b)).unwrap_or_default();
+            let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
+            self.not_found(&parts).at(span)
+        })
+    }
+
+    /// The column or nested field that a compound name stands for, if it is one of this scope.
+    pub fn find(&self, name: &[Ident]) -> Result<Option<Expr>> {
         let span = name.iter().map(|part| part.span).reduce(|a, b| a.cover(b)).unwrap_or_default();
         let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
         // The longest table name wins, as in Calcite; what follows the column are nested fields.
@@ -78,6 +87,7 @@ impl Scope {
                     return fields
                         .iter()
                         .try_fold(expr, |expr, field| field_access(expr, field))
+                        .map(Some)
                         .map_err(|error| error.at(span));
                 }
                 _ => {
@@ -87,7 +97,7 @@ impl Scope {
                 }
             }
         }
-        Err(self.not_found(&parts).at(span))
+        Ok(None)
     }
 
     fn matching(&self, table: &[&str], column: &str) -> Vec<usize> {

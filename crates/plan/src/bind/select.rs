@@ -288,7 +288,7 @@ struct OrderExpr {
 }
 
 /// SELECT without FROM: one row without columns.
-fn one_row() -> Bound {
+pub fn one_row() -> Bound {
     anonymous(LogicalPlan::new(LogicalOp::Values(vec![Vec::new()]), Vec::new(), Schema::default()))
 }
 

@@ -25,6 +25,8 @@ impl Binder<'_> {
         let bound = self.bind_table_kind(table).map_err(|error| error.at(table.span))?;
         match &table.alias {
             None => Ok(bound),
+            // A table function has given its columns their names already.
+            Some(_) if is_table_function(table) => Ok(bound),
             Some(alias) => {
                 let plan = rename(bound.plan, &alias.columns, &alias.name.value, alias.span)?;
                 let mut scope = Scope::of(vec![alias.name.value.clone()], &plan.schema);
@@ -44,10 +46,12 @@ impl Binder<'_> {
             TableRefKind::Subquery { lateral: false, query } => {
                 Ok(anonymous(self.bind_query(query)?.plan))
             }
-            TableRefKind::Function { call, .. } => self.bind_table_function(call),
+            TableRefKind::Function { call, .. } if super::window::is_window_function(call) => {
+                self.bind_table_function(call)
+            }
+            TableRefKind::Function { .. } | TableRefKind::Unnest { .. } => self.bind_alone(table),
             TableRefKind::Join(join) => self.bind_join(join),
             TableRefKind::Subquery { .. } => Err(unsupported("LATERAL sub-queries")),
-            TableRefKind::Unnest { .. } => Err(unsupported("UNNEST")),
             TableRefKind::Sample { .. } => Err(unsupported("TABLESAMPLE")),
             TableRefKind::Snapshot { .. } => Err(unsupported("FOR SYSTEM_TIME AS OF")),
             TableRefKind::MatchRecognize { .. } => Err(unsupported("MATCH_RECOGNIZE")),
@@ -314,6 +318,10 @@ impl Binder<'_> {
 
     fn bind_join(&mut self, join: &ast::Join) -> Result<Bound> {
         let left = self.bind_table_ref(&join.left)?;
+        check_condition(join)?;
+        if let Some(bound) = self.bind_correlate(join, &left)? {
+            return Ok(bound);
+        }
         let right = self.bind_table_ref(&join.right)?;
         let kind = match join.kind {
             ast::JoinKind::Inner | ast::JoinKind::Cross | ast::JoinKind::Comma => JoinKind::Inner,
@@ -362,6 +370,36 @@ impl Binder<'_> {
         let span = join.left.span.cover(join.right.span);
         let plan = LogicalPlan::spanned(op, vec![left.plan, right.plan], schema, span);
         Ok(Bound { plan, scope })
+    }
+}
+
+/// Joins other than CROSS JOIN and the comma say what rows they pair; those say nothing.
+fn check_condition(join: &ast::Join) -> Result<()> {
+    let takes_none = matches!(join.kind, ast::JoinKind::Cross | ast::JoinKind::Comma);
+    let has_one = join.natural || join.condition.is_some();
+    if takes_none && has_one {
+        return Err(PlanError::new(
+            "Cannot specify condition (NATURAL keyword, or ON or USING clause) following CROSS JOIN",
+        )
+        .at(join.right.span)
+        .hint("write JOIN … ON …, or put the condition into WHERE"));
+    }
+    if !takes_none && !has_one {
+        return Err(PlanError::new(
+            "INNER, LEFT, RIGHT or FULL join requires a condition (NATURAL keyword or ON or USING \
+             clause)",
+        )
+        .at(join.right.span)
+        .hint("to pair all rows, write CROSS JOIN"));
+    }
+    Ok(())
+}
+
+fn is_table_function(table: &ast::TableRef) -> bool {
+    match &table.kind {
+        TableRefKind::Unnest { .. } => true,
+        TableRefKind::Function { call, .. } => !super::window::is_window_function(call),
+        _ => false,
     }
 }
 

@@ -16,6 +16,13 @@ const PARAMETERS: [(&str, &[&str]); 4] = [
     ("SESSION", &["DATA", "TIMECOL", "GAP"]),
 ];
 
+/// Whether a call is one of a window table function.
+pub fn is_window_function(call: &ast::FunctionCall) -> bool {
+    call.name.as_simple().is_some_and(|name| {
+        PARAMETERS.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name.value))
+    })
+}
+
 impl Binder<'_> {
     /// Binds a table function of FROM.
     pub fn bind_table_function(&mut self, call: &ast::FunctionCall) -> Result<Bound> {

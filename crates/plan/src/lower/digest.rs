@@ -38,6 +38,13 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
             write!(out, "join {:?} {:?} {:?}", join.kind, join.left_keys, join.right_keys).ok()?;
             write!(out, " {:?} {:?}", join.null_safe, join.residual).ok()?;
         }
+        PhysicalOp::Correlate(correlate) => {
+            let (function, kind) = (correlate.function.name, correlate.kind);
+            write!(out, "correlate {kind:?} {function} {:?}", correlate.symbols).ok()?;
+            write!(out, " [{}]", list(&correlate.args)).ok()?;
+            write!(out, " {:?} {:?}", correlate.passed, correlate.given).ok()?;
+            write!(out, " {:?}", correlate.condition).ok()?;
+        }
         PhysicalOp::Union => out.push_str("union"),
         PhysicalOp::ChangelogNormalize { key } => write!(out, "normalize {key:?}").ok()?,
         PhysicalOp::Expand(rows) => {

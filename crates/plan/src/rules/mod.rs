@@ -58,6 +58,7 @@ fn map_exprs(
             }
         }
         LogicalOp::Over(over) => over.exprs_mut().for_each(|expr| replace(expr, rewrite)),
+        LogicalOp::Correlate(correlate) => replace_all(&mut correlate.args, rewrite),
         LogicalOp::Sort(sort) => {
             sort.keys.iter_mut().for_each(|key| replace(&mut key.expr, rewrite));
         }

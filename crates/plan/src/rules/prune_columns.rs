@@ -89,7 +89,7 @@ fn keep(plan: &LogicalPlan, mut wanted: Columns) -> Columns {
             }
             wanted
         }
-        LogicalOp::Expand(_) | LogicalOp::Join(_) => wanted,
+        LogicalOp::Expand(_) | LogicalOp::Join(_) | LogicalOp::Correlate(_) => wanted,
         LogicalOp::Sort(sort) => {
             wanted.extend(sort.keys.iter().flat_map(|key| key.expr.columns()));
             wanted
@@ -124,6 +124,10 @@ fn input_columns(plan: &LogicalPlan, kept: &Columns) -> Vec<Columns> {
         LogicalOp::Window(_) | LogicalOp::Over(_) => {
             let width = plan.input().schema.len();
             vec![kept.iter().copied().filter(|column| *column < width).collect()]
+        }
+        LogicalOp::Correlate(correlate) => {
+            let passed = kept.iter().filter_map(|column| correlate.passed.get(*column)).copied();
+            vec![passed.chain(correlate.args.iter().flat_map(Expr::columns)).collect()]
         }
         LogicalOp::Join(join) => {
             let split = plan.inputs[0].schema.len();
@@ -170,7 +174,10 @@ impl<'p> Pruned<'p> {
         // input gives what its other readers want, too.
         let passes_on = !matches!(
             plan.op,
-            LogicalOp::Project(_) | LogicalOp::Expand(_) | LogicalOp::Aggregate(_)
+            LogicalOp::Project(_)
+                | LogicalOp::Expand(_)
+                | LogicalOp::Aggregate(_)
+                | LogicalOp::Correlate(_)
         );
         let mut inputs = Vec::new();
         let mut columns = Vec::new();
@@ -229,6 +236,14 @@ impl<'p> Pruned<'p> {
                     return self.inputs[0].clone();
                 }
                 LogicalOp::Over(over)
+            }
+            LogicalOp::Correlate(mut correlate) => {
+                let width = correlate.passed.len();
+                let (passed, given) = kept.split_at(kept.partition_point(|c| *c < width));
+                let place = |column: &usize| self.position(0, correlate.passed[*column]);
+                correlate.passed = passed.iter().map(place).collect();
+                correlate.given = given.iter().map(|c| correlate.given[*c - width]).collect();
+                LogicalOp::Correlate(correlate)
             }
             LogicalOp::Scan(mut scan) => {
                 scan.columns = kept.iter().map(|column| scan.columns[*column].clone()).collect();

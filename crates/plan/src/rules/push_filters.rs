@@ -64,6 +64,16 @@ fn push(plan: &PlanRef, mut conditions: Vec<Expr>) -> PlanRef {
             above(rebuild(plan, vec![push(plan.input(), down)]), stay)
         }
         LogicalOp::Join(join) => push_join(plan, join, conditions),
+        LogicalOp::Correlate(correlate) => {
+            let passed = &correlate.passed;
+            let (down, stay) = conditions.into_iter().partition(|condition| {
+                condition.columns().iter().all(|column| *column < passed.len())
+                    && condition.volatility() == Volatility::Immutable
+            });
+            let down: Vec<Expr> = down;
+            let down = down.into_iter().map(|c| c.map_columns(&|column| passed[column])).collect();
+            above(rebuild(plan, vec![push(plan.input(), down)]), stay)
+        }
         LogicalOp::Sort(sort) if sort.fetch.is_none() && sort.offset == 0 => {
             rebuild(plan, vec![push(plan.input(), conditions)])
         }

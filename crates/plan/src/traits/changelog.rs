@@ -15,7 +15,7 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
         PhysicalOp::Source(scan) => scan.source.changelog_mode(),
         PhysicalOp::Values(_) => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Calc(_) | PhysicalOp::Expand(_) | PhysicalOp::Limit { .. } => first,
-        PhysicalOp::WindowAssign(_) => first,
+        PhysicalOp::WindowAssign(_) | PhysicalOp::Correlate(_) => first,
         PhysicalOp::GroupAggregate(aggregate) => {
             if aggregate.final_only {
                 ChangelogMode::INSERT_ONLY

@@ -2,7 +2,7 @@
 
 use flott_functions::Expr;
 
-use crate::logical::JoinKind;
+use crate::logical::{Correlate, JoinKind};
 use crate::physical::{RegularJoin, WindowOutput};
 
 /// The keys that survive a projection: those whose columns are all passed on.
@@ -37,6 +37,26 @@ pub fn windowed(outputs: &[WindowOutput]) -> Vec<Vec<usize>> {
         return Vec::new();
     };
     vec![keys.chain([start, end]).collect()]
+}
+
+/// The keys of a table function's rows: a key of the row it was called for, and one that tells the rows
+/// of one call apart.
+pub fn correlated(correlate: &Correlate, input: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let Ok(resolved) = (correlate.function.resolve)(&correlate.call_args()) else {
+        return Vec::new();
+    };
+    let place = |given: &[usize], column: &usize| given.iter().position(|known| known == column);
+    let mut keys = Vec::new();
+    for outer in input {
+        for inner in &resolved.keys {
+            let outer = outer.iter().map(|column| place(&correlate.passed, column));
+            let inner = inner
+                .iter()
+                .map(|column| Some(correlate.passed.len() + place(&correlate.given, column)?));
+            keys.extend(outer.chain(inner).collect::<Option<Vec<usize>>>());
+        }
+    }
+    keys
 }
 
 /// The keys of a join.

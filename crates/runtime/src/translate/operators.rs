@@ -15,9 +15,9 @@ use crate::context::TaskInfo;
 use crate::graph::OperatorFactory;
 use crate::operator::Operator;
 use crate::operators::{
-    CalcOperator, ChangelogNormalize, DropUpdateBefore, ExpandOperator, GroupAggregateOperator,
-    JoinOperator, LimitOperator, SortOperator, UnionOperator, WindowAggregateOperator,
-    WindowAssignOperator,
+    CalcOperator, ChangelogNormalize, CorrelateOperator, DropUpdateBefore, ExpandOperator,
+    GroupAggregateOperator, JoinOperator, LimitOperator, SortOperator, UnionOperator,
+    WindowAggregateOperator, WindowAssignOperator,
 };
 use crate::{Result, RuntimeError};
 
@@ -43,6 +43,9 @@ fn operator(
         PhysicalOp::Expand(rows) => {
             let rows = rows.iter().map(|row| compile(row, settings)).collect::<Result<Vec<_>>>()?;
             Box::new(ExpandOperator::new(rows, node.schema.to_arrow()))
+        }
+        PhysicalOp::Correlate(correlate) => {
+            Box::new(CorrelateOperator::new(correlate, node.schema.to_arrow(), settings)?)
         }
         PhysicalOp::Union => Box::new(UnionOperator),
         PhysicalOp::Limit { offset, fetch } => Box::new(LimitOperator::new(*offset, *fetch)),

@@ -1,0 +1,203 @@
+//! Joins each row with the rows that a table function gives for it: UNNEST, LATERAL TABLE.
+//!
+//! A row is taken back by calling the function again, so nothing is kept; the function must give the
+//! same rows for the same arguments.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use flott_functions::table::{Pick, TableKernel, TableRows};
+use flott_functions::{EvalContext, Evaluator, SessionSettings};
+use flott_plan::logical::JoinKind;
+use flott_plan::physical::Correlate;
+use flott_types::ChangelogBatch;
+
+use crate::context::OperatorContext;
+use crate::operator::Operator;
+use crate::{Result, RuntimeError};
+
+/// Gives for each row one row for each that its table function gives, in order.
+pub struct CorrelateOperator {
+    args: Vec<Evaluator>,
+    kernel: Box<dyn TableKernel>,
+    /// Whether a row without any comes out once, padded with NULLs.
+    outer: bool,
+    /// Which of the function's rows count, over the function's columns.
+    condition: Option<Evaluator>,
+    /// The columns of the input that are passed on.
+    passed: Vec<usize>,
+    /// The columns of the function that are given.
+    given: Vec<usize>,
+    schema: SchemaRef,
+}
+
+impl CorrelateOperator {
+    /// An operator that gives columns of `schema`.
+    pub fn new(spec: &Correlate, schema: SchemaRef, settings: &SessionSettings) -> Result<Self> {
+        let args = spec.args.iter().map(|arg| Evaluator::new(arg, settings));
+        Ok(Self {
+            args: args.collect::<Result<_, _>>()?,
+            kernel: (spec.function.compile)(&spec.call_args())?,
+            outer: spec.kind == JoinKind::Left,
+            condition: spec
+                .condition
+                .as_ref()
+                .map(|condition| Evaluator::new(condition, settings))
+                .transpose()?,
+            passed: spec.passed.clone(),
+            given: spec.given.clone(),
+            schema,
+        })
+    }
+
+    /// Gives the rows of a batch: for each input row `count`, which are those that `place` says.
+    fn give(
+        &self,
+        batch: &ChangelogBatch,
+        rows: &dyn TableRows,
+        count: impl Fn(usize) -> usize,
+        place: impl Fn(usize, u32) -> u32,
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        // How many rows precede those of each row.
+        let (mut done, mut before) = (0, 0);
+        let marks = ctx.marks().remap(|row| {
+            let width = |row: usize| count(row).max(usize::from(self.outer));
+            before += (done..row).map(width).sum::<usize>();
+            done = row;
+            before
+        });
+        let mut picks: Vec<Pick> = Vec::new();
+        let mut emitted = 0;
+        let mut flush = |picks: &mut Vec<Pick>, is_last: bool| -> Result<()> {
+            let given = rows.gather(picks).map_err(RuntimeError::operator)?;
+            let out = self.rows(batch, picks, given)?;
+            // Marks behind the last row belong to the last batch, which may have no rows.
+            let upto = if is_last { usize::MAX - emitted } else { picks.len() };
+            ctx.emit_marked(out, marks.slice(emitted, upto))?;
+            emitted += picks.len();
+            picks.clear();
+            Ok(())
+        };
+        for row in 0..batch.len() {
+            let count = count(row) as u32;
+            if count == 0 && self.outer {
+                picks.push(Pick { row: row as u32, nth: None });
+            }
+            for nth in 0..count {
+                picks.push(Pick { row: row as u32, nth: Some(place(row, nth)) });
+                if picks.len() == ChangelogBatch::MAX_ROWS {
+                    flush(&mut picks, false)?;
+                }
+            }
+        }
+        flush(&mut picks, true)
+    }
+
+    /// The output for some picks, which are rows of `batch`.
+    fn rows(
+        &self,
+        batch: &ChangelogBatch,
+        picks: &[Pick],
+        given: Vec<ArrayRef>,
+    ) -> Result<ChangelogBatch> {
+        let origins: UInt32Array = picks.iter().map(|pick| pick.row).collect();
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
+        for column in &self.passed {
+            columns.push(take(batch.column(*column), &origins, None)?);
+        }
+        columns.extend(self.given.iter().map(|column| Arc::clone(&given[*column])));
+        let options = RecordBatchOptions::new().with_row_count(Some(picks.len()));
+        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
+        Ok(match &batch.kinds {
+            None => ChangelogBatch::inserts(rows),
+            Some(kinds) => {
+                let kinds = picks.iter().map(|pick| kinds.get(pick.row as usize)).collect();
+                ChangelogBatch::new(rows, kinds)
+            }
+        })
+    }
+}
+
+impl Operator for CorrelateOperator {
+    fn name(&self) -> &str {
+        "Correlate"
+    }
+
+    fn on_batch(
+        &mut self,
+        _input: usize,
+        batch: ChangelogBatch,
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        let context = EvalContext::new(batch.len(), i128::from(ctx.now()) * 1_000_000);
+        let args = self
+            .args
+            .iter()
+            .map(|arg| arg.evaluate(batch.rows.columns(), &context))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(RuntimeError::operator)?;
+        let rows = self.kernel.evaluate(&args, batch.len()).map_err(RuntimeError::operator)?;
+        match &self.condition {
+            None => self.give(&batch, &*rows, |row| rows.count(row), |_, nth| nth, ctx),
+            Some(condition) => {
+                let kept = Kept::of(&*rows, batch.len(), condition, &context)?;
+                self.give(
+                    &batch,
+                    &*rows,
+                    |row| kept.of_row(row).len(),
+                    |row, nth| kept.of_row(row)[nth as usize],
+                    ctx,
+                )
+            }
+        }
+    }
+
+    fn handles_marks(&self) -> bool {
+        true
+    }
+
+    fn needs_exact_watermarks(&self) -> bool {
+        false
+    }
+}
+
+/// The rows of a table function for which a condition is TRUE.
+struct Kept {
+    /// For each input row, where its rows begin; one more at the end.
+    starts: Vec<usize>,
+    places: Vec<u32>,
+}
+
+impl Kept {
+    fn of(
+        rows: &dyn TableRows,
+        inputs: usize,
+        condition: &Evaluator,
+        context: &EvalContext,
+    ) -> Result<Self> {
+        let mut kept = Self { starts: vec![0], places: Vec::new() };
+        for row in 0..inputs {
+            let all: Vec<Pick> = (0..rows.count(row) as u32)
+                .map(|nth| Pick { row: row as u32, nth: Some(nth) })
+                .collect();
+            for picks in all.chunks(ChangelogBatch::MAX_ROWS) {
+                let columns = rows.gather(picks).map_err(RuntimeError::operator)?;
+                let holds = condition
+                    .evaluate_filter(&columns, &context.with_rows(picks.len()))
+                    .map_err(RuntimeError::operator)?;
+                let places = picks.iter().enumerate().filter(|(i, _)| holds.value(*i));
+                kept.places.extend(places.filter_map(|(_, pick)| pick.nth));
+            }
+            kept.starts.push(kept.places.len());
+        }
+        Ok(kept)
+    }
+
+    fn of_row(&self, row: usize) -> &[u32] {
+        &self.places[self.starts[row]..self.starts[row + 1]]
+    }
+}
