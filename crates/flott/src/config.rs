@@ -85,6 +85,12 @@ const STATE_TTL: OptionDef = OptionDef::new(
     "after which idleness state is forgotten; 0: never",
 )
 .default("0 ms");
+const INTERVAL_JOIN_CLEANUP: OptionDef = OptionDef::new(
+    "table.exec.interval-join.min-cleanup-interval",
+    OptionKind::Duration,
+    "how much later than possible an interval join frees rows, more of them at once",
+)
+.default("0 ms");
 const MINI_BATCH: OptionDef = OptionDef::new(
     "table.exec.mini-batch.enabled",
     OptionKind::Bool,
@@ -237,6 +243,7 @@ impl SessionConfig {
             parallelism: parallelism.clamp(1, max_parallelism.into()) as usize,
             max_parallelism,
             state_ttl: millis(&STATE_TTL)?,
+            interval_join_min_cleanup: millis(&INTERVAL_JOIN_CLEANUP)?,
             mini_batch,
             not_null_enforcer: match word(&NOT_NULL_ENFORCER)?.as_str() {
                 "drop" => NotNullEnforcer::Drop,

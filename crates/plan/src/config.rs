@@ -21,6 +21,8 @@ pub struct PlannerConfig {
     pub max_parallelism: u16,
     /// `table.exec.state.ttl` in milliseconds; 0: state is kept for ever.
     pub state_ttl: u64,
+    /// `table.exec.interval-join.min-cleanup-interval` in milliseconds.
+    pub interval_join_min_cleanup: u64,
     /// Mini-batch aggregation, where it is enabled.
     pub mini_batch: Option<MiniBatch>,
     /// `table.exec.sink.not-null-enforcer`
@@ -71,6 +73,7 @@ impl Default for PlannerConfig {
             parallelism: 1,
             max_parallelism: 128,
             state_ttl: 0,
+            interval_join_min_cleanup: 0,
             mini_batch: None,
             not_null_enforcer: NotNullEnforcer::Error,
             length_enforcer: LengthEnforcer::Ignore,

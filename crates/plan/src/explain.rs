@@ -2,6 +2,7 @@
 
 mod cost;
 mod json;
+mod joins;
 
 use std::fmt::Write;
 
@@ -143,6 +144,8 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
     let node = plan.node(id);
     let input_schema = |i: usize| &plan.node(node.inputs[i].node).schema;
     let fields = || node.schema.fields.iter().map(|f| f.name.to_string()).collect::<Vec<_>>();
+    let around =
+        || joins::Around { left: input_schema(0), right: input_schema(1), output: &node.schema };
     match &node.op {
         PhysicalOp::Source(scan) => {
             let columns: Vec<String> =
@@ -217,27 +220,11 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
         PhysicalOp::WindowAssign(window) => {
             format!("WindowTableFunction(window=[{}])", window_text(window, input_schema(0)))
         }
-        PhysicalOp::Join(join) => {
-            let (left, right) = (input_schema(0), input_schema(1));
-            let pairs: Vec<String> = join
-                .left_keys
-                .iter()
-                .zip(&join.right_keys)
-                .map(|(l, r)| format!("{} = {}", left.fields[*l].name, right.fields[*r].name))
-                .collect();
-            let mut condition = pairs.join(" AND ");
-            if let Some(residual) = &join.residual {
-                let both: Vec<String> =
-                    column_names(left).into_iter().chain(column_names(right)).collect();
-                let and = if condition.is_empty() { "" } else { " AND " };
-                let _ = write!(condition, "{and}{}", residual.display(&both));
-            }
-            format!(
-                "Join(joinType=[{}], where=[{condition}], select=[{}])",
-                join.kind.name(),
-                fields().join(", ")
-            )
-        }
+        PhysicalOp::Join(join) => joins::regular(join, &around()),
+        PhysicalOp::IntervalJoin(join) => joins::interval(join, &around()),
+        PhysicalOp::WindowJoin(join) => joins::window(join, &around()),
+        PhysicalOp::TemporalJoin(join) => joins::temporal(join, &around()),
+        PhysicalOp::LookupJoin(join) => joins::lookup(join, input_schema(0), &node.schema),
         PhysicalOp::Correlate(correlate) => {
             let below = column_names(input_schema(0));
             let args: Vec<String> =

@@ -22,6 +22,7 @@ pub use config::{LengthEnforcer, MiniBatch, NotNullEnforcer, PlannerConfig};
 pub use error::{PlanError, Result};
 
 use bind::Binder;
+use logical::PlanRef;
 use physical::PhysicalPlan;
 
 /// Plans a query whose rows are handed to whoever runs it.
@@ -32,7 +33,7 @@ pub fn plan_query(
     config: &PlannerConfig,
 ) -> Result<PhysicalPlan> {
     let root = Binder::new(catalog, settings, config).bind_collect(query)?;
-    lower::lower(&rules::optimize(vec![root], settings)?, settings, config)
+    plan(vec![root], settings, config)
 }
 
 /// Plans some INSERTs as one job; what they read in common is read once.
@@ -45,5 +46,15 @@ pub fn plan_inserts(
     let mut binder = Binder::new(catalog, settings, config);
     let roots =
         inserts.iter().map(|insert| binder.bind_insert(insert)).collect::<Result<Vec<_>>>()?;
-    lower::lower(&rules::optimize(roots, settings)?, settings, config)
+    plan(roots, settings, config)
+}
+
+fn plan(
+    roots: Vec<PlanRef>,
+    settings: &SessionSettings,
+    config: &PlannerConfig,
+) -> Result<PhysicalPlan> {
+    let roots = rules::optimize(roots, settings)?;
+    let roots = traits::time::settle(roots, settings)?;
+    lower::lower(&roots, settings, config)
 }

@@ -186,6 +186,50 @@ pub struct Join {
     pub equal: Vec<EquiPair>,
     /// What else must be TRUE, over the columns of both.
     pub residual: Option<Expr>,
+    /// `FOR SYSTEM_TIME AS OF`: each left row meets the rows that the right table had then.
+    pub as_of: Option<AsOf>,
+    /// What hints say of it.
+    pub hints: JoinHints,
+}
+
+impl Join {
+    /// A join of two tables as they are, without hints.
+    pub fn new(kind: JoinKind, equal: Vec<EquiPair>, residual: Option<Expr>) -> Self {
+        Self { kind, equal, residual, as_of: None, hints: JoinHints::default() }
+    }
+}
+
+/// The moment at which a join looks at its right table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AsOf {
+    /// The column of the left input that names the moment.
+    pub time: usize,
+    /// Whether that is event time.
+    pub is_rowtime: bool,
+    /// The column of the right input that tells since when a row holds; `None` when the right
+    /// table is looked up, or its latest rows count.
+    pub version: Option<usize>,
+    /// Whether the right input is an append-only history read through a temporal table function,
+    /// whose key the equalities give.
+    pub is_function: bool,
+}
+
+/// What hints say of a join.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct JoinHints {
+    /// STATE_TTL: how long rows of the left and the right input are kept, in milliseconds; 0: for
+    /// ever.
+    pub state_ttl: [Option<u64>; 2],
+    /// LOOKUP: how a lookup is tried again.
+    pub lookup: Option<LookupHint>,
+}
+
+/// The retry options of a LOOKUP hint. Other options only choose between ways to the same rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct LookupHint {
+    /// `'retry-predicate' = 'lookup_miss'`: how often, and with which pause in milliseconds, a key
+    /// without rows is looked up again.
+    pub retry: Option<(u32, u64)>,
 }
 
 /// `left = right`, or `left IS NOT DISTINCT FROM right`.

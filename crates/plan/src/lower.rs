@@ -5,6 +5,7 @@ mod correlate;
 mod digest;
 mod join;
 mod over;
+mod time_join;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -343,6 +344,8 @@ impl Lowering<'_> {
             PhysicalOp::WindowAggregate(aggregate) => keys::windowed(&aggregate.outputs),
             PhysicalOp::Join(join) => keys::joined(join, of(&inputs[0]).schema.len()),
             PhysicalOp::Correlate(correlate) => keys::correlated(correlate, &first_keys),
+            // Each left row meets one version at most.
+            PhysicalOp::TemporalJoin(_) => first_keys,
             PhysicalOp::ChangelogNormalize { key } => vec![key.clone()],
             PhysicalOp::Limit { .. }
             | PhysicalOp::Sort(_)
@@ -351,6 +354,9 @@ impl Lowering<'_> {
             PhysicalOp::Values(_)
             | PhysicalOp::Expand(_)
             | PhysicalOp::WindowAssign(_)
+            | PhysicalOp::IntervalJoin(_)
+            | PhysicalOp::WindowJoin(_)
+            | PhysicalOp::LookupJoin(_)
             | PhysicalOp::Union => Vec::new(),
         };
         let state = self.state_bound(&op, &inputs, bounded);
@@ -382,9 +388,15 @@ impl Lowering<'_> {
                 })
             }
             PhysicalOp::WindowAggregate(_) => StateBound::Watermark,
-            PhysicalOp::Join(join) => {
-                StateBound::keyed(join.state_ttl, bounded, || "all rows of both inputs".to_string())
-            }
+            PhysicalOp::Join(join) => StateBound::joined(join.state_ttl, bounded),
+            PhysicalOp::IntervalJoin(join) => match join.is_rowtime {
+                true => StateBound::Watermark,
+                false => StateBound::ProcessingTime,
+            },
+            PhysicalOp::WindowJoin(_) => StateBound::Watermark,
+            PhysicalOp::TemporalJoin(join) => StateBound::keyed(join.state_ttl, bounded, || {
+                format!("the latest version of each ({})", name(&join.right_keys, 1))
+            }),
             PhysicalOp::ChangelogNormalize { key } => {
                 StateBound::keyed(self.config.state_ttl, bounded, || {
                     format!("the last row of each ({})", name(key, 0))

@@ -84,6 +84,14 @@ pub enum PhysicalOp {
     Correlate(Correlate),
     /// Joins two inputs whose rows are kept.
     Join(RegularJoin),
+    /// Joins two inputs within an interval of time.
+    IntervalJoin(IntervalJoin),
+    /// Joins the rows of equal windows when the windows end.
+    WindowJoin(WindowJoin),
+    /// Joins each left row with the version of a table that held at its time.
+    TemporalJoin(TemporalJoin),
+    /// Joins each row with what a table holds when the row arrives.
+    LookupJoin(LookupJoin),
     /// Passes on the rows of all inputs.
     Union,
     /// Passes on the first rows.
@@ -227,10 +235,115 @@ pub struct RegularJoin {
     pub left_unique: Vec<Vec<usize>>,
     /// Unique keys of the right input.
     pub right_unique: Vec<Vec<usize>>,
-    /// Rows not touched for so many milliseconds are forgotten; 0: never.
-    pub state_ttl: u64,
+    /// Rows of the left and the right input that are not touched for so many milliseconds are
+    /// forgotten; 0: never.
+    pub state_ttl: [u64; 2],
     /// Whether only final rows are wanted (batch mode).
     pub batch: bool,
+}
+
+/// A join whose rows meet only if `left.time BETWEEN right.time + lower AND right.time + upper`.
+pub struct IntervalJoin {
+    /// Which kind; neither SEMI nor ANTI.
+    pub kind: JoinKind,
+    /// The key columns of the left input.
+    pub left_keys: Vec<usize>,
+    /// The key columns of the right input.
+    pub right_keys: Vec<usize>,
+    /// For each key, whether NULL equals NULL.
+    pub null_safe: Vec<bool>,
+    /// What else must be TRUE, over the columns of both inputs.
+    pub residual: Option<Expr>,
+    /// The time column of the left input.
+    pub left_time: usize,
+    /// The time column of the right input.
+    pub right_time: usize,
+    /// Whether both are event time.
+    pub is_rowtime: bool,
+    /// In milliseconds.
+    pub lower: i64,
+    /// In milliseconds.
+    pub upper: i64,
+    /// `table.exec.interval-join.min-cleanup-interval` in milliseconds: rows are freed so much later
+    /// than they could be, and more of them at once.
+    pub min_cleanup_interval: u64,
+}
+
+/// A join of rows of one window, given out when the window ends.
+pub struct WindowJoin {
+    /// Which kind.
+    pub kind: JoinKind,
+    /// The key columns of the left input.
+    pub left_keys: Vec<usize>,
+    /// The key columns of the right input.
+    pub right_keys: Vec<usize>,
+    /// For each key, whether NULL equals NULL.
+    pub null_safe: Vec<bool>,
+    /// What else must be TRUE, over the columns of both inputs.
+    pub residual: Option<Expr>,
+    /// The columns of the window's bounds in the left input.
+    pub left_window: (usize, usize),
+    /// Those in the right input.
+    pub right_window: (usize, usize),
+    /// Whether the windows' time is a TIMESTAMP_LTZ.
+    pub is_ltz: bool,
+}
+
+/// `FOR SYSTEM_TIME AS OF`, answered from the changes of the right input.
+pub struct TemporalJoin {
+    /// INNER or LEFT.
+    pub kind: JoinKind,
+    /// The key columns of the left input.
+    pub left_keys: Vec<usize>,
+    /// The key columns of the right input.
+    pub right_keys: Vec<usize>,
+    /// For each key, whether NULL equals NULL.
+    pub null_safe: Vec<bool>,
+    /// What else must be TRUE, over the columns of both inputs.
+    pub residual: Option<Expr>,
+    /// The time columns of the left and the right input; `None`: the latest version counts, in
+    /// processing time.
+    pub times: Option<(usize, usize)>,
+    /// Whether −U rows of the right input are passed over: the +U that follows replaces them.
+    pub ignore_update_before: bool,
+    /// Keys idle for so many milliseconds are forgotten; 0: never.
+    pub state_ttl: u64,
+}
+
+/// `FOR SYSTEM_TIME AS OF` processing time, answered by the table's connector.
+pub struct LookupJoin {
+    /// INNER or LEFT.
+    pub kind: JoinKind,
+    /// The table that is looked up, with the columns read of it.
+    pub table: Scan,
+    /// What the key is made of.
+    pub keys: Vec<LookupKey>,
+    /// The columns of the table that the join gives, over what is read.
+    pub projection: Vec<Expr>,
+    /// Which rows of the table count, over what is read.
+    pub condition: Option<Expr>,
+    /// What else must be TRUE, over the columns of the input and the projection.
+    pub residual: Option<Expr>,
+    /// Tries again where a key has no rows: how often, and the pause in milliseconds.
+    pub retry: Option<(u32, u64)>,
+}
+
+/// A column of a lookup's key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LookupKey {
+    /// Its position in what is read of the table.
+    pub column: usize,
+    /// What it is compared with.
+    pub value: LookupValue,
+}
+
+/// What a column of a lookup's key is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LookupValue {
+    /// A column of the input.
+    Column(usize),
+    /// A constant of the column's type.
+    Constant(Expr),
 }
 
 /// Sorting a bounded input.

@@ -14,6 +14,7 @@ mod scope;
 mod select;
 mod set_operation;
 mod table;
+mod temporal;
 mod types;
 mod unnest;
 mod window;

@@ -6,7 +6,7 @@ use flott_catalog::connector::{ScanColumn, TableContext, TableSource};
 use flott_catalog::{Column, ColumnKind, ObjectPath, Table, TableLike, View};
 use flott_functions::Expr;
 use flott_sql::ast::{self, HintArg, JoinCondition, TableRefKind};
-use flott_types::{DataType, Field, Schema, TimeAttribute};
+use flott_types::{DataType, Field, Schema};
 
 use super::expr::Context;
 use super::query::{anonymous, rename};
@@ -53,7 +53,7 @@ impl Binder<'_> {
             TableRefKind::Join(join) => self.bind_join(join),
             TableRefKind::Subquery { .. } => Err(unsupported("LATERAL sub-queries")),
             TableRefKind::Sample { .. } => Err(unsupported("TABLESAMPLE")),
-            TableRefKind::Snapshot { .. } => Err(unsupported("FOR SYSTEM_TIME AS OF")),
+            TableRefKind::Snapshot { period, .. } => Err(self.no_time_travel(period)),
             TableRefKind::MatchRecognize { .. } => Err(unsupported("MATCH_RECOGNIZE")),
         }
     }
@@ -317,6 +317,9 @@ impl Binder<'_> {
     }
 
     fn bind_join(&mut self, join: &ast::Join) -> Result<Bound> {
+        if let TableRefKind::Snapshot { input, period } = &join.right.kind {
+            return self.bind_as_of_join(join, input, period);
+        }
         let left = self.bind_table_ref(&join.left)?;
         check_condition(join)?;
         if let Some(bound) = self.bind_correlate(join, &left)? {
@@ -330,46 +333,54 @@ impl Binder<'_> {
             ast::JoinKind::Full => JoinKind::Full,
         };
         let split = left.scope.fields.len();
-        let (left_fields, right_fields) = (left.scope.fields.clone(), right.scope.fields.clone());
         let mut scope = left.scope.join(right.scope);
-        let mut condition = Vec::new();
-        match &join.condition {
-            Some(JoinCondition::On(on)) => {
-                condition = self.bind_condition(on, &mut Context::new(&scope))?.conjuncts();
-            }
-            Some(JoinCondition::Using(columns)) => {
-                let names: Vec<&str> = columns.iter().map(|name| name.value.as_str()).collect();
-                merge_columns(&names, split, &mut scope, &mut condition)?;
-            }
-            None if join.natural => {
-                let names: Vec<&str> = left_fields
-                    .iter()
-                    .map(|field| &*field.name)
-                    .filter(|name| right_fields.iter().any(|field| &*field.name == *name))
-                    .collect();
-                merge_columns(&names, split, &mut scope, &mut condition)?;
-            }
-            None => {}
-        }
+        let condition = self.bind_join_condition(join, split, &mut scope)?;
         let mut nullable = scope.fields.clone();
         for (i, field) in nullable.iter_mut().enumerate() {
             let padded = if i < split { kind.keeps_right() } else { kind.keeps_left() };
             if padded {
                 field.data_type.nullable = true;
             }
-            // Rows of a regular join come in no order of time.
-            if field.time == Some(TimeAttribute::Rowtime) {
-                field.time = None;
-            }
         }
         scope.fields = nullable;
         let schema = scope.schema();
         let (equal, rest) = split_condition(condition, split);
         let residual = (!rest.is_empty()).then(|| Expr::conjunction(rest));
-        let op = LogicalOp::Join(Join { kind, equal, residual });
+        let op = LogicalOp::Join(Join::new(kind, equal, residual));
         let span = join.left.span.cover(join.right.span);
         let plan = LogicalPlan::spanned(op, vec![left.plan, right.plan], schema, span);
         Ok(Bound { plan, scope })
+    }
+}
+
+impl Binder<'_> {
+    /// The conditions of ON, USING or NATURAL over both sides, of which the left one has `split`
+    /// columns.
+    pub(super) fn bind_join_condition(
+        &mut self,
+        join: &ast::Join,
+        split: usize,
+        scope: &mut Scope,
+    ) -> Result<Vec<Expr>> {
+        let mut condition = Vec::new();
+        match &join.condition {
+            Some(JoinCondition::On(on)) => {
+                condition = self.bind_condition(on, &mut Context::new(scope))?.conjuncts();
+            }
+            Some(JoinCondition::Using(columns)) => {
+                let names: Vec<&str> = columns.iter().map(|name| name.value.as_str()).collect();
+                merge_columns(&names, split, scope, &mut condition)?;
+            }
+            None if join.natural => {
+                let (left, right) = scope.fields.split_at(split);
+                let both = left.iter().filter(|field| right.iter().any(|r| r.name == field.name));
+                let names: Vec<Arc<str>> = both.map(|field| field.name.clone()).collect();
+                let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+                merge_columns(&names, split, scope, &mut condition)?;
+            }
+            None => {}
+        }
+        Ok(condition)
     }
 }
 

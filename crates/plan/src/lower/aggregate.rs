@@ -3,19 +3,17 @@
 use flott_functions::Expr;
 
 use super::{Lowering, by, column};
-use crate::logical::{
-    Aggregate, AggregateCall, LogicalOp, LogicalPlan, PlanRef, WindowAssignment, WindowKind,
-};
+use crate::logical::{Aggregate, AggregateCall, LogicalOp, PlanRef, WindowAssignment, WindowKind};
 use crate::physical::{
     ColumnAggregate, GroupAggregate, NodeId, PhysicalOp, WindowAggregate, WindowOf, WindowOutput,
     WindowSource,
 };
-use crate::traits::window::{groups_by_window, window_columns};
+use crate::traits::window::{grouping_window, window_assignment};
 use crate::{PlanError, Result};
 
 impl Lowering<'_> {
     pub(super) fn aggregate(&mut self, plan: &PlanRef, aggregate: &Aggregate) -> Result<NodeId> {
-        if groups_by_window(plan.input(), &aggregate.groups) {
+        if grouping_window(plan.input(), &aggregate.groups).is_some() {
             return self.window_aggregate(plan, aggregate);
         }
         let input = self.node(plan.input())?;
@@ -76,7 +74,7 @@ impl Lowering<'_> {
             check_hop(below.window.kind)?;
             return self.sliced(plan, aggregate, below);
         }
-        let Some(columns) = window_columns(plan.input()) else {
+        let Some(columns) = grouping_window(plan.input(), &aggregate.groups) else {
             return Err(PlanError::new("the window of a window aggregate was lost"));
         };
         let window = window_assignment(plan.input())
@@ -268,18 +266,6 @@ fn below_window<'p>(plan: &'p PlanRef, aggregate: &Aggregate) -> Option<BelowWin
             }
             _ => return None,
         }
-    }
-}
-
-/// The window table function that a plan's window columns come from.
-fn window_assignment(plan: &LogicalPlan) -> Option<&WindowAssignment> {
-    match &plan.op {
-        LogicalOp::Window(window) => Some(window),
-        LogicalOp::Project(_)
-        | LogicalOp::Filter(_)
-        | LogicalOp::Over(_)
-        | LogicalOp::Aggregate(_) => window_assignment(plan.input()),
-        _ => None,
     }
 }
 

@@ -37,6 +37,24 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
         PhysicalOp::Join(join) => {
             write!(out, "join {:?} {:?} {:?}", join.kind, join.left_keys, join.right_keys).ok()?;
             write!(out, " {:?} {:?}", join.null_safe, join.residual).ok()?;
+            write!(out, " {:?}", join.state_ttl).ok()?;
+        }
+        PhysicalOp::IntervalJoin(join) => {
+            write!(out, "interval {:?} {:?}", join.kind, join.left_keys).ok()?;
+            write!(out, " {:?} {:?}", join.right_keys, join.null_safe).ok()?;
+            write!(out, " {:?} {} {}", join.residual, join.left_time, join.right_time).ok()?;
+            write!(out, " {} {} {}", join.is_rowtime, join.lower, join.upper).ok()?;
+        }
+        PhysicalOp::WindowJoin(join) => {
+            write!(out, "window join {:?} {:?}", join.kind, join.left_keys).ok()?;
+            write!(out, " {:?} {:?}", join.right_keys, join.null_safe).ok()?;
+            write!(out, " {:?} {:?}", join.residual, join.left_window).ok()?;
+            write!(out, " {:?} {}", join.right_window, join.is_ltz).ok()?;
+        }
+        PhysicalOp::TemporalJoin(join) => {
+            write!(out, "temporal {:?} {:?}", join.kind, join.left_keys).ok()?;
+            write!(out, " {:?} {:?}", join.right_keys, join.null_safe).ok()?;
+            write!(out, " {:?} {:?}", join.residual, join.times).ok()?;
         }
         PhysicalOp::Correlate(correlate) => {
             let (function, kind) = (correlate.function.name, correlate.kind);
@@ -55,6 +73,7 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
         | PhysicalOp::Limit { .. }
         | PhysicalOp::Sort(_)
         | PhysicalOp::DropUpdateBefore
+        | PhysicalOp::LookupJoin(_)
         | PhysicalOp::Sink(_) => return None,
     }
     for input in inputs {

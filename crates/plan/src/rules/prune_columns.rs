@@ -145,6 +145,10 @@ fn input_columns(plan: &LogicalPlan, kept: &Columns) -> Vec<Columns> {
                     right.insert(column - split);
                 }
             }
+            if let Some(as_of) = &join.as_of {
+                left.insert(as_of.time);
+                right.extend(as_of.version);
+            }
             vec![left, right]
         }
         _ => plan.inputs.iter().map(|_| kept.clone()).collect(),
@@ -282,6 +286,10 @@ impl<'p> Pruned<'p> {
             pair.right = pair.right.clone().map_columns(&|column| self.position(1, column));
         }
         join.residual = join.residual.map(|residual| residual.map_columns(&moved));
+        if let Some(as_of) = &mut join.as_of {
+            as_of.time = self.position(0, as_of.time);
+            as_of.version = as_of.version.map(|column| self.position(1, column));
+        }
         let one_sided = matches!(join.kind, JoinKind::Semi | JoinKind::Anti);
         let right = self.columns[1].iter().map(|column| column + split).filter(|_| !one_sided);
         let given: Columns = self.columns[0].iter().copied().chain(right).collect();

@@ -118,6 +118,8 @@ fn push_join(plan: &PlanRef, join: &Join, conditions: Vec<Expr>) -> PlanRef {
             (Side::Left, JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti) => {
                 left.push(condition);
             }
+            // What a table held at a moment cannot be told from some of its changes.
+            _ if join.as_of.is_some() => stay.push(condition),
             (Side::Right, JoinKind::Inner | JoinKind::Right) => right.push(condition),
             (Side::Both, JoinKind::Inner) => across.push(condition),
             _ => stay.push(condition),
@@ -130,6 +132,7 @@ fn push_join(plan: &PlanRef, join: &Join, conditions: Vec<Expr>) -> PlanRef {
             (Side::Left, JoinKind::Inner | JoinKind::Right | JoinKind::Semi) => {
                 left.push(condition);
             }
+            _ if join.as_of.is_some() => rest.push(condition),
             (Side::Right, kind) if !kind.keeps_right() => right.push(condition),
             _ => rest.push(condition),
         }

@@ -2,6 +2,8 @@
 
 use flott_types::{ChangelogMode, RowKind};
 
+use flott_functions::Expr;
+
 use crate::logical::{JoinKind, SinkTarget};
 use crate::physical::{NodeId, PhysicalNode, PhysicalOp, PhysicalPlan};
 use crate::{PlanError, Result};
@@ -36,6 +38,9 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
             }
             _ => ChangelogMode::ALL,
         },
+        PhysicalOp::IntervalJoin(_) | PhysicalOp::WindowJoin(_) => ChangelogMode::INSERT_ONLY,
+        // The left row's kind is that of the pair.
+        PhysicalOp::TemporalJoin(_) | PhysicalOp::LookupJoin(_) => first,
         PhysicalOp::Union | PhysicalOp::Sink(_) => {
             inputs.iter().fold(ChangelogMode::INSERT_ONLY, |all, mode| all.union(*mode))
         }
@@ -58,6 +63,7 @@ fn needs_update_before(plan: &PhysicalPlan, id: NodeId, wanted: bool) -> bool {
         | PhysicalOp::WindowAssign(_)
         | PhysicalOp::Limit { .. } => wanted,
         PhysicalOp::ChangelogNormalize { .. } | PhysicalOp::DropUpdateBefore => false,
+        PhysicalOp::LookupJoin(_) => wanted,
         PhysicalOp::Sink(sink) => match &sink.sink.target {
             SinkTarget::Collect => true,
             SinkTarget::Table(table) => {
@@ -74,10 +80,35 @@ fn by_key(plan: &PhysicalPlan, node: &PhysicalNode, columns: &[usize]) -> bool {
     keys.iter().any(|key| columns.iter().all(|column| key.contains(column)))
 }
 
+/// Whether the −U rows of a node can be left out: nothing between it and its sources tells rows apart
+/// by columns that an update may change.
+pub fn can_omit_update_before(plan: &PhysicalPlan, id: NodeId) -> bool {
+    let node = plan.node(id);
+    match &node.op {
+        PhysicalOp::Calc(calc) => {
+            let fixed = |condition: &Expr| by_key(plan, node, &condition.columns());
+            calc.condition.as_ref().is_none_or(fixed)
+                && can_omit_update_before(plan, node.inputs[0].node)
+        }
+        PhysicalOp::Union => {
+            node.inputs.iter().all(|input| can_omit_update_before(plan, input.node))
+        }
+        PhysicalOp::Join(_) => node.changelog.is_insert_only(),
+        _ => true,
+    }
+}
+
 /// Tells operators whose readers can do without −U not to make them, from the sinks up.
 pub fn drop_unneeded_updates(plan: &mut PhysicalPlan) {
     let mut wanted = vec![false; plan.nodes.len()];
     for id in (0..plan.nodes.len()).rev() {
+        // A temporal join's right side can do without where nothing below needs them; its left
+        // side passes on what it is given.
+        if let PhysicalOp::TemporalJoin(join) = &plan.nodes[id].op {
+            wanted[plan.nodes[id].inputs[0].node] |= wanted[id];
+            wanted[plan.nodes[id].inputs[1].node] |= !join.ignore_update_before;
+            continue;
+        }
         if needs_update_before(plan, id, wanted[id]) {
             for input in &plan.nodes[id].inputs {
                 wanted[input.node] = true;
@@ -100,6 +131,8 @@ pub fn drop_unneeded_updates(plan: &mut PhysicalPlan) {
                 | PhysicalOp::Union
                 | PhysicalOp::Sink(_)
                 | PhysicalOp::Limit { .. }
+                | PhysicalOp::TemporalJoin(_)
+                | PhysicalOp::LookupJoin(_)
         ) {
             plan.nodes[id].changelog = produced(&plan.nodes[id].op, &inputs);
         }

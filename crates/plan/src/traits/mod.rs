@@ -1,6 +1,8 @@
 //! Traits: what is known of each node beside its columns.
 
 pub mod changelog;
+pub mod join;
 pub mod keys;
 pub mod state;
+pub mod time;
 pub mod window;

@@ -11,6 +11,8 @@ pub enum StateBound {
     Constant,
     /// Rows are freed as the watermark passes.
     Watermark,
+    /// Rows are freed as processing time passes.
+    ProcessingTime,
     /// Rows are freed when they were not used for so many milliseconds.
     Ttl(u64),
     /// It ends with the input.
@@ -40,12 +42,26 @@ impl StateBound {
     }
 }
 
+impl StateBound {
+    /// The bound of a join that keeps its left and its right rows so many milliseconds; 0: for ever.
+    pub fn joined(ttl: [u64; 2], bounded_input: bool) -> Self {
+        let kept = match ttl {
+            [0, 0] => "all rows of both inputs",
+            [0, _] => "all rows of the left input",
+            [_, 0] => "all rows of the right input",
+            [left, right] => return Self::Ttl(left.max(right)),
+        };
+        Self::keyed(0, bounded_input, || kept.to_string())
+    }
+}
+
 impl fmt::Display for StateBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stateless => f.write_str("none"),
             Self::Constant => f.write_str("constant"),
             Self::Watermark => f.write_str("bounded by watermark"),
+            Self::ProcessingTime => f.write_str("bounded by processing time"),
             Self::Ttl(millis) => write!(f, "bounded by TTL of {millis} ms"),
             Self::BoundedInput => f.write_str("bounded by the input"),
             Self::Unbounded { reason, cure } => write!(f, "unbounded: {reason}; {cure}"),

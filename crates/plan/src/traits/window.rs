@@ -2,7 +2,7 @@
 
 use flott_functions::Expr;
 
-use crate::logical::{LogicalOp, LogicalPlan};
+use crate::logical::{EquiPair, Join, JoinKind, LogicalOp, LogicalPlan, WindowAssignment};
 
 /// The columns of a plan that came, unchanged, from a window table function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,19 +40,101 @@ pub fn window_columns(plan: &LogicalPlan) -> Option<WindowColumns> {
         }
         LogicalOp::Project(exprs) => window_columns(plan.input())?.project(exprs),
         LogicalOp::Filter(_) | LogicalOp::Over(_) => window_columns(plan.input())?,
+        LogicalOp::Join(_) => joined_windows(plan).into_iter().next()?,
         LogicalOp::Aggregate(aggregate) => {
-            let columns = window_columns(plan.input())?.project(&aggregate.groups);
-            if !columns.is_whole() {
-                return None;
-            }
-            columns
+            grouping_window(plan.input(), &aggregate.groups)?.project(&aggregate.groups)
         }
         _ => return None,
     };
     (columns.start.is_some() || columns.end.is_some() || columns.time.is_some()).then_some(columns)
 }
 
+/// The windows that each row of a plan belongs to: several behind a window join, whose sides both name
+/// theirs.
+pub fn joined_windows(plan: &LogicalPlan) -> Vec<WindowColumns> {
+    match &plan.op {
+        LogicalOp::Join(join) => {
+            let split = plan.inputs[0].schema.len();
+            if equal_windows(plan, join).is_none() {
+                return Vec::new();
+            }
+            let left = joined_windows(&plan.inputs[0]).into_iter();
+            let right = joined_windows(&plan.inputs[1]).into_iter().map(|columns| {
+                let shift = |column: Option<usize>| column.map(|column| column + split);
+                let WindowColumns { start, end, time } = columns;
+                WindowColumns { start: shift(start), end: shift(end), time: shift(time) }
+            });
+            match join.kind {
+                JoinKind::Inner => left.chain(right).collect(),
+                JoinKind::Left | JoinKind::Semi | JoinKind::Anti => left.collect(),
+                JoinKind::Right => right.collect(),
+                JoinKind::Full => Vec::new(),
+            }
+        }
+        LogicalOp::Project(exprs) => joined_windows(plan.input())
+            .into_iter()
+            .map(|columns| columns.project(exprs))
+            .filter(|columns| columns.is_whole())
+            .collect(),
+        LogicalOp::Filter(_) | LogicalOp::Over(_) => joined_windows(plan.input()),
+        _ => window_columns(plan).into_iter().filter(|columns| columns.is_whole()).collect(),
+    }
+}
+
+/// The windows of both sides of a join by both bounds of equal windows.
+pub fn equal_windows(plan: &LogicalPlan, join: &Join) -> Option<(WindowColumns, WindowColumns)> {
+    if join.as_of.is_some() {
+        return None;
+    }
+    let (left, right) = (&plan.inputs[0], &plan.inputs[1]);
+    let equal =
+        |l: Option<usize>, r: Option<usize>| join.equal.iter().any(|pair| is_pair_of(pair, l, r));
+    let rights = joined_windows(right);
+    let (left_window, right_window) = joined_windows(left).into_iter().find_map(|l| {
+        let r = rights.iter().find(|r| equal(l.start, r.start) && equal(l.end, r.end))?;
+        Some((l, *r))
+    })?;
+    let (of_left, of_right) = (window_assignment(left)?, window_assignment(right)?);
+    let same = of_left.kind == of_right.kind
+        && of_left.is_rowtime == of_right.is_rowtime
+        && of_left.is_ltz == of_right.is_ltz;
+    same.then_some((left_window, right_window))
+}
+
+/// Whether an equality is that of these two columns.
+pub fn is_pair_of(pair: &EquiPair, left: Option<usize>, right: Option<usize>) -> bool {
+    let column = |expr: &Expr| match expr {
+        Expr::Column { index, .. } => Some(*index),
+        _ => None,
+    };
+    !pair.null_safe
+        && left.is_some()
+        && right.is_some()
+        && column(&pair.left) == left
+        && column(&pair.right) == right
+}
+
+/// The window table function that a plan's window columns come from.
+pub fn window_assignment(plan: &LogicalPlan) -> Option<&WindowAssignment> {
+    match &plan.op {
+        LogicalOp::Window(window) => Some(window),
+        LogicalOp::Project(_)
+        | LogicalOp::Filter(_)
+        | LogicalOp::Over(_)
+        | LogicalOp::Aggregate(_) => window_assignment(plan.input()),
+        LogicalOp::Join(join) => {
+            window_assignment(&plan.inputs[usize::from(join.kind == JoinKind::Right)])
+        }
+        _ => None,
+    }
+}
+
+/// The window by both bounds of which these expressions group.
+pub fn grouping_window(input: &LogicalPlan, groups: &[Expr]) -> Option<WindowColumns> {
+    joined_windows(input).into_iter().find(|columns| columns.project(groups).is_whole())
+}
+
 /// Whether grouping by these expressions is by both bounds of the input's window.
 pub fn groups_by_window(input: &LogicalPlan, groups: &[Expr]) -> bool {
-    window_columns(input).is_some_and(|columns| columns.project(groups).is_whole())
+    grouping_window(input, groups).is_some()
 }

@@ -15,6 +15,7 @@ mod sort;
 mod test_rows;
 #[cfg(test)]
 mod testing;
+mod time_join;
 mod union;
 mod values;
 mod window;
@@ -31,6 +32,7 @@ pub use group_aggregate::GroupAggregateOperator;
 pub use join::JoinOperator;
 pub use limit::LimitOperator;
 pub use sort::SortOperator;
+pub use time_join::{IntervalJoinOperator, TemporalJoinOperator, WindowJoinOperator};
 pub use union::UnionOperator;
 pub use values::ValuesSource;
 pub use window_aggregate::WindowAggregateOperator;

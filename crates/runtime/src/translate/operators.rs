@@ -16,8 +16,9 @@ use crate::graph::OperatorFactory;
 use crate::operator::Operator;
 use crate::operators::{
     CalcOperator, ChangelogNormalize, CorrelateOperator, DropUpdateBefore, ExpandOperator,
-    GroupAggregateOperator, JoinOperator, LimitOperator, SortOperator, UnionOperator,
-    WindowAggregateOperator, WindowAssignOperator,
+    GroupAggregateOperator, IntervalJoinOperator, JoinOperator, LimitOperator, SortOperator,
+    TemporalJoinOperator, UnionOperator, WindowAggregateOperator, WindowAssignOperator,
+    WindowJoinOperator,
 };
 use crate::{Result, RuntimeError};
 
@@ -60,6 +61,21 @@ fn operator(
         PhysicalOp::Join(join) => {
             let schema = node.schema.to_arrow();
             Box::new(JoinOperator::new(join, input(0), input(1), schema, settings)?)
+        }
+        PhysicalOp::IntervalJoin(join) => {
+            let schema = node.schema.to_arrow();
+            Box::new(IntervalJoinOperator::new(join, input(0), input(1), schema, settings)?)
+        }
+        PhysicalOp::WindowJoin(join) => {
+            let schema = node.schema.to_arrow();
+            Box::new(WindowJoinOperator::new(join, input(0), input(1), schema, settings, task)?)
+        }
+        PhysicalOp::TemporalJoin(join) => {
+            let schema = node.schema.to_arrow();
+            Box::new(TemporalJoinOperator::new(join, input(0), input(1), schema, settings)?)
+        }
+        PhysicalOp::LookupJoin(_) => {
+            return Err(RuntimeError::internal("translate", "a lookup without its table"));
         }
         PhysicalOp::ChangelogNormalize { key } => {
             Box::new(ChangelogNormalize::new(key, &node.schema, state_ttl(node)))

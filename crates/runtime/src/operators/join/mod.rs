@@ -67,14 +67,18 @@ impl JoinOperator {
         schema: SchemaRef,
         settings: &SessionSettings,
     ) -> Result<Self> {
-        let ttl = Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX))
-            .filter(|_| !spec.batch);
-        let side =
-            |name, schema, keys: &[usize]| Side::new(name, schema, keys, &spec.null_safe, ttl);
+        let side = |name, schema, keys: &[usize], ttl: u64| {
+            let ttl = Ttl::from_millis(i64::try_from(ttl).unwrap_or(i64::MAX));
+            Side::new(name, schema, keys, &spec.null_safe, ttl.filter(|_| !spec.batch))
+        };
+        let [left_ttl, right_ttl] = spec.state_ttl;
         Ok(Self {
             kind: spec.kind,
             batch_mode: spec.batch,
-            sides: [side("left", left, &spec.left_keys), side("right", right, &spec.right_keys)],
+            sides: [
+                side("left", left, &spec.left_keys, left_ttl),
+                side("right", right, &spec.right_keys, right_ttl),
+            ],
             residual: spec
                 .residual
                 .as_ref()

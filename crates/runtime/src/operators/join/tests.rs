@@ -57,7 +57,7 @@ impl Case {
             residual: self.residual.then(residual),
             left_unique: Vec::new(),
             right_unique: Vec::new(),
-            state_ttl: self.ttl,
+            state_ttl: [self.ttl; 2],
             batch: self.batch,
         };
         let [left, right] = self.inputs();
