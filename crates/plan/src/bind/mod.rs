@@ -6,6 +6,7 @@
 mod aggregate;
 mod call;
 mod expr;
+mod hints;
 mod insert;
 mod literal;
 mod over;
@@ -47,6 +48,8 @@ pub struct Binder<'a> {
     ctes: Vec<HashMap<String, Cte>>,
     scans: HashMap<String, PlanRef>,
     view_depth: usize,
+    /// Of the SELECTs around, innermost last.
+    hints: Vec<hints::SelectHints>,
 }
 
 #[derive(Clone)]
@@ -70,7 +73,15 @@ impl<'a> Binder<'a> {
         settings: &'a SessionSettings,
         config: &'a PlannerConfig,
     ) -> Self {
-        Self { catalog, settings, config, ctes: Vec::new(), scans: HashMap::new(), view_depth: 0 }
+        Self {
+            catalog,
+            settings,
+            config,
+            ctes: Vec::new(),
+            scans: HashMap::new(),
+            view_depth: 0,
+            hints: Vec::new(),
+        }
     }
 
     /// Binds an expression over the columns of a scope; aggregates are refused.

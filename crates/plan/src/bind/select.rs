@@ -27,7 +27,7 @@ impl Binder<'_> {
         order_by: &[ast::OrderItem],
     ) -> Result<Ordered> {
         let from = match &select.from {
-            Some(from) => self.bind_table_ref(from)?,
+            Some(from) => self.with_hints(select, |binder| binder.bind_table_ref(from))?,
             None => one_row(),
         };
         let plan = match &select.where_clause {

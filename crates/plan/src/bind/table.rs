@@ -346,7 +346,8 @@ impl Binder<'_> {
         let schema = scope.schema();
         let (equal, rest) = split_condition(condition, split);
         let residual = (!rest.is_empty()).then(|| Expr::conjunction(rest));
-        let op = LogicalOp::Join(Join::new(kind, equal, residual));
+        let hints = self.join_hints(&join.left, &join.right);
+        let op = LogicalOp::Join(Join { hints, ..Join::new(kind, equal, residual) });
         let span = join.left.span.cover(join.right.span);
         let plan = LogicalPlan::spanned(op, vec![left.plan, right.plan], schema, span);
         Ok(Bound { plan, scope })

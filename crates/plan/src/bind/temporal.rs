@@ -46,6 +46,7 @@ impl Binder<'_> {
         let residual = (!rest.is_empty()).then(|| Expr::conjunction(rest));
         let join_of = Join {
             as_of: Some(AsOf { time, is_rowtime, version, is_function: false }),
+            hints: self.join_hints(&join.left, &join.right),
             ..Join::new(kind, equal, residual)
         };
         let span = join.left.span.cover(join.right.span);

@@ -34,7 +34,13 @@ pub(super) fn regular(join: &RegularJoin, around: &Around) -> String {
         null_safe: &join.null_safe,
         residual: join.residual.as_ref(),
     };
-    around.text("Join", join.kind, "", &condition)
+    let ttl = match join.state_ttl {
+        [left, right] if left != right => {
+            format!(", stateTtl=[left={left} ms, right={right} ms]")
+        }
+        _ => String::new(),
+    };
+    around.text("Join", join.kind, &ttl, &condition)
 }
 
 pub(super) fn interval(join: &IntervalJoin, around: &Around) -> String {

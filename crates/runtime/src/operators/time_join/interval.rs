@@ -105,9 +105,8 @@ impl IntervalJoinOperator {
         }
         if now < latest {
             self.sides[input].link(key, id, time);
-            if self.timers[input].get(key).is_none() {
-                self.set_timer(input, key, time);
-            }
+            // Flink sets a timer for the first row alone, and so frees older ones after it late.
+            self.set_timer(input, key, time);
         } else {
             self.pairs.done(input, id);
             self.emptied.push(key);
@@ -146,27 +145,29 @@ impl IntervalJoinOperator {
         }
     }
 
+    /// Sees to it that a row of this time is freed when it can be.
     fn set_timer(&mut self, side: usize, key: u32, time: i64) {
         let due = time
             .saturating_add(self.reach[side])
             .saturating_add(self.min_cleanup_interval)
             .saturating_add(1);
-        self.timers[side].set(key, due);
+        if self.timers[side].get(key).is_none_or(|set| due < set) {
+            self.timers[side].set(key, due);
+        }
     }
 
     /// Frees rows by the timers that are due.
     fn fire(&mut self, now: i64) {
         loop {
             let next = |side: usize| self.timers[side].next_time().unwrap_or(i64::MAX);
-            let side = usize::from(next(1) < next(0));
-            let side = match self.timers[side].pop_due(now) {
-                Some(key) => (side, key),
-                None => match self.timers[1 - side].pop_due(now) {
-                    Some(key) => (1 - side, key),
-                    None => return,
-                },
-            };
-            let (side, key) = side;
+            let first = usize::from(next(1) < next(0));
+            let mut due = None;
+            for side in [first, 1 - first] {
+                if due.is_none() {
+                    due = self.timers[side].pop_due(now).map(|key| (side, key));
+                }
+            }
+            let Some((side, key)) = due else { return };
             self.expired[side] = self.expiry(side, now);
             self.expire(side, key);
             if let Some(first) = self.sides[side].first(key) {

@@ -9,6 +9,8 @@ mod interval;
 mod pairs;
 mod rows;
 mod temporal;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod window;
 

@@ -1,0 +1,200 @@
+//! Hints behind SELECT: STATE_TTL and LOOKUP say something of joins; the strategies of batch joins are
+//! checked and change nothing here.
+
+use flott_catalog::connector::parse_duration;
+use flott_sql::ast::{self, Hint, HintArg, Select, TableRef, TableRefKind};
+
+use super::Binder;
+use crate::logical::{JoinHints, LookupHint};
+use crate::{PlanError, Result};
+
+/// Hints whose arguments are tables.
+const STRATEGIES: [&str; 5] =
+    ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE", "NEST_LOOP", "MULTI_JOIN"];
+
+/// What the hints of a SELECT say of the tables of its FROM, by their names there. They hold for
+/// this block alone, not for its sub-queries.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SelectHints {
+    state_ttl: Vec<(String, u64)>,
+    lookup: Vec<(String, LookupHint)>,
+}
+
+impl Binder<'_> {
+    /// Reads the hints of a SELECT and binds with them.
+    pub(super) fn with_hints<T>(
+        &mut self,
+        select: &Select,
+        bind: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.hints.push(read(select)?);
+        let bound = bind(self);
+        self.hints.pop();
+        bound
+    }
+
+    /// What hints say of a join of two items of FROM.
+    pub(super) fn join_hints(&self, left: &TableRef, right: &TableRef) -> JoinHints {
+        let Some(hints) = self.hints.last() else { return JoinHints::default() };
+        let ttl = |table: &TableRef| {
+            let name = name_of(table)?;
+            hints.state_ttl.iter().find(|(of, _)| of == name).map(|(_, ttl)| *ttl)
+        };
+        let lookup = name_of(right).and_then(|name| hints.lookup.iter().find(|(of, _)| of == name));
+        JoinHints { state_ttl: [ttl(left), ttl(right)], lookup: lookup.map(|(_, hint)| *hint) }
+    }
+}
+
+fn read(select: &Select) -> Result<SelectHints> {
+    let mut hints = SelectHints::default();
+    let mut names = Vec::new();
+    if let Some(from) = &select.from {
+        collect_names(from, &mut names);
+    }
+    for hint in &select.hints {
+        let name = hint.name.value.to_ascii_uppercase();
+        let known = |table: &str| match names.contains(&table) {
+            true => Ok(()),
+            false => Err(unmatched(table, &name, &names, hint)),
+        };
+        match name.as_str() {
+            "STATE_TTL" => {
+                let ttl = read_state_ttl(hint)?;
+                ttl.iter().try_for_each(|(table, _)| known(table))?;
+                // Of several hints the first counts, within one the last.
+                for (table, ttl) in ttl {
+                    if !hints.state_ttl.iter().any(|(of, _)| *of == table) {
+                        hints.state_ttl.push((table, ttl));
+                    }
+                }
+            }
+            "LOOKUP" => {
+                let (table, lookup) = read_lookup(hint)?;
+                known(&table)?;
+                hints.lookup.push((table, lookup));
+            }
+            strategy if STRATEGIES.contains(&strategy) => {
+                for arg in &hint.args {
+                    let table = match arg {
+                        HintArg::Name(name) => name.parts.last().map(|part| part.value.as_str()),
+                        HintArg::Text(text) => Some(text.value.as_str()),
+                        _ => None,
+                    };
+                    known(table.unwrap_or_default())?;
+                }
+            }
+            "OPTIONS" => {}
+            _ => {
+                return Err(PlanError::new(format!(
+                    "Hint: {name} should be registered in the HintStrategyTable"
+                ))
+                .at(hint.span)
+                .hint(format!(
+                    "known hints are OPTIONS, STATE_TTL, LOOKUP, {}",
+                    STRATEGIES.join(", ")
+                )));
+            }
+        }
+    }
+    Ok(hints)
+}
+
+/// `STATE_TTL('table' = '1d', …)`; of a table named twice the last counts.
+fn read_state_ttl(hint: &Hint) -> Result<Vec<(String, u64)>> {
+    let mut all: Vec<(String, u64)> = Vec::new();
+    for (key, value) in pairs(hint)? {
+        let Some(ttl) = parse_duration(value) else {
+            return Err(PlanError::new(format!(
+                "Invalid STATE_TTL hint value: '{value}' is no duration"
+            ))
+            .at(hint.span)
+            .hint("write '1 d', '12 h', '30 min'"));
+        };
+        all.retain(|(of, _)| of != key);
+        all.push((key.to_string(), u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)));
+    }
+    Ok(all)
+}
+
+fn read_lookup(hint: &Hint) -> Result<(String, LookupHint)> {
+    let invalid =
+        |what: String| PlanError::new(format!("Invalid LOOKUP hint: {what}")).at(hint.span);
+    let options = pairs(hint)?;
+    let option =
+        |name: &str| options.iter().rfind(|(key, _)| *key == name).map(|(_, value)| *value);
+    let Some(table) = option("table") else {
+        return Err(invalid("incomplete required option(s): 'table'".to_string()));
+    };
+    let retry = [
+        option("retry-predicate"),
+        option("retry-strategy"),
+        option("fixed-delay"),
+        option("max-attempts"),
+    ];
+    let retry = match retry {
+        [None, None, None, None] => None,
+        [Some(predicate), Some(strategy), Some(delay), Some(attempts)] => {
+            if !predicate.eq_ignore_ascii_case("lookup_miss") {
+                return Err(invalid(format!(
+                    "unsupported retry-predicate '{predicate}', only 'lookup_miss' can be \
+                     configured"
+                )));
+            }
+            if !strategy.eq_ignore_ascii_case("fixed_delay") {
+                return Err(invalid(format!(
+                    "unsupported retry-strategy '{strategy}', only 'fixed_delay' can be configured"
+                )));
+            }
+            let delay = parse_duration(delay)
+                .ok_or_else(|| invalid(format!("fixed-delay '{delay}' is no duration")))?;
+            let attempts =
+                attempts.parse::<u32>().ok().filter(|attempts| *attempts > 0).ok_or_else(|| {
+                    invalid("max-attempts option must be positive integer".into())
+                })?;
+            Some((attempts, u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)))
+        }
+        _ => return Err(invalid("retry options can be both null or all not null".to_string())),
+    };
+    Ok((table.to_string(), LookupHint { retry }))
+}
+
+fn pairs(hint: &Hint) -> Result<Vec<(&str, &str)>> {
+    hint.args
+        .iter()
+        .map(|arg| match arg {
+            HintArg::KeyValue { key, value } => Ok((key.value.as_str(), value.value.as_str())),
+            _ => Err(PlanError::new(format!("{} takes 'key' = 'value' pairs", hint.name.value))
+                .at(hint.span)),
+        })
+        .collect()
+}
+
+/// The name by which a block knows an item of FROM.
+fn name_of(table: &TableRef) -> Option<&str> {
+    if let Some(alias) = &table.alias {
+        return Some(&alias.name.value);
+    }
+    match &table.kind {
+        TableRefKind::Table { name, .. } => name.parts.last().map(|part| part.value.as_str()),
+        TableRefKind::Snapshot { input, .. } => name_of(input),
+        _ => None,
+    }
+}
+
+fn collect_names<'t>(table: &'t TableRef, names: &mut Vec<&'t str>) {
+    if let TableRefKind::Join(join) = &table.kind {
+        let ast::Join { left, right, .. } = &**join;
+        collect_names(left, names);
+        collect_names(right, names);
+    }
+    names.extend(name_of(table));
+}
+
+fn unmatched(table: &str, hint: &str, names: &[&str], at: &Hint) -> PlanError {
+    PlanError::new(format!(
+        "The options of following hints cannot match the name of input tables or views: `{table}` \
+         in `{hint}`"
+    ))
+    .at(at.span)
+    .hint(format!("tables of this FROM are {}", names.join(", ")))
+}
