@@ -1,8 +1,8 @@
 //! Plans as text: the tree in Flink's form, and behind each operator what is known of it.
 
 mod cost;
-mod json;
 mod joins;
+mod json;
 
 use std::fmt::Write;
 
