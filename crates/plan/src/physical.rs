@@ -91,7 +91,7 @@ pub enum PhysicalOp {
     /// Joins each left row with the version of a table that held at its time.
     TemporalJoin(TemporalJoin),
     /// Joins each row with what a table holds when the row arrives.
-    LookupJoin(LookupJoin),
+    LookupJoin(Box<LookupJoin>),
     /// Passes on the rows of all inputs.
     Union,
     /// Passes on the first rows.

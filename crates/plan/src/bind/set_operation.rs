@@ -85,7 +85,7 @@ fn matching(kind: JoinKind, left: PlanRef, right: PlanRef, span: Span) -> PlanRe
         .collect();
     let mut schema = (*left.schema).clone();
     schema.fields.iter_mut().for_each(|field| field.time = None);
-    let op = LogicalOp::Join(Join { kind, equal, residual: None });
+    let op = LogicalOp::Join(Join::new(kind, equal, None));
     LogicalPlan::spanned(op, vec![left, right], schema, span)
 }
 
