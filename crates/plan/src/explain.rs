@@ -3,6 +3,7 @@
 mod cost;
 mod joins;
 mod json;
+mod rank;
 
 use std::fmt::Write;
 
@@ -93,6 +94,9 @@ impl Printer<'_> {
             let rows = cost::number(cost.rows);
             let cumulative = cost::number(cost.cumulative);
             let _ = write!(self.out, ", rowcount=[{rows}], cumulativeRows=[{cumulative}]");
+        }
+        if let Some(refused) = rank::not_in_flink(&node.op) {
+            let _ = write!(self.out, ", notInFlink=[{refused}]");
         }
         self.out.push('\n');
         for input in &node.inputs {
@@ -247,18 +251,13 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
         }
         PhysicalOp::Union => format!("Union(all=[true], union=[{}])", fields().join(", ")),
         PhysicalOp::Limit { offset, fetch } => format!("Limit(offset=[{offset}], fetch=[{fetch}])"),
-        PhysicalOp::Sort(sort) => {
-            let below = input_schema(0);
-            let keys: Vec<String> = sort
-                .keys
-                .iter()
-                .map(|(column, descending, _)| {
-                    let direction = if *descending { "DESC" } else { "ASC" };
-                    format!("{} {direction}", below.fields[*column].name)
-                })
-                .collect();
-            format!("Sort(orderBy=[{}])", keys.join(", "))
+        PhysicalOp::Sort(sort) => rank::sort(sort, input_schema(0)),
+        PhysicalOp::Rank(rank) => rank::rank(rank, input_schema(0), &node.schema),
+        PhysicalOp::Deduplicate(deduplicate) => {
+            rank::deduplicate(deduplicate, input_schema(0), node.changelog)
         }
+        PhysicalOp::WindowRank(rank) => rank::window_rank(rank, input_schema(0), &node.schema),
+        PhysicalOp::TemporalSort(sort) => rank::temporal_sort(sort, input_schema(0)),
         PhysicalOp::ChangelogNormalize { key } => {
             format!("ChangelogNormalize(key=[{}])", names(input_schema(0), key))
         }

@@ -1,6 +1,7 @@
 //! The logical plan: relational algebra plus the few nodes that streaming needs.
 
 mod over;
+mod rank;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use flott_types::{DataType, Schema};
 pub use over::{
     Frame, FrameBound, FrameUnit, OffsetFunction, Over, OverCall, OverFunction, RankingFunction,
 };
+pub use rank::{Rank, RankEnd, RankFunction, RankRange};
 
 /// A shared plan; the same node may be the input of several.
 pub type PlanRef = Arc<LogicalPlan>;
@@ -52,6 +54,8 @@ pub enum LogicalOp {
     Window(WindowAssignment),
     /// Adds columns computed over the rows round each row.
     Over(Over),
+    /// Keeps the rows whose rank lies in a range.
+    Rank(Rank),
     /// Joins two inputs.
     Join(Join),
     /// Joins each row with the rows that a table function gives for it.

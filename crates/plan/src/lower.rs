@@ -5,6 +5,8 @@ mod correlate;
 mod digest;
 mod join;
 mod over;
+mod rank;
+mod sort;
 mod time_join;
 
 use std::collections::HashMap;
@@ -15,11 +17,9 @@ use flott_functions::{Evaluator, Expr, SessionSettings, Volatility};
 use flott_sql::ast::Span;
 use flott_types::{ChangelogMode, DataType, Field, RowKind, Schema, Value};
 
-use crate::logical::{
-    LogicalOp, LogicalPlan, PlanRef, Scan, Sink, SinkTarget, Sort, WindowAssignment,
-};
+use crate::logical::{LogicalOp, LogicalPlan, PlanRef, Scan, Sink, SinkTarget, WindowAssignment};
 use crate::physical::{
-    BatchSort, Calc, Distribution, NodeId, PhysicalInput, PhysicalNode, PhysicalOp, PhysicalPlan,
+    Calc, Distribution, Keep, NodeId, PhysicalInput, PhysicalNode, PhysicalOp, PhysicalPlan,
     PhysicalSink, WindowOf,
 };
 use crate::traits::state::StateBound;
@@ -90,6 +90,7 @@ impl Lowering<'_> {
                 self.add(op, vec![input], schema, plan.span)
             }
             LogicalOp::Over(over) => self.over(plan, over),
+            LogicalOp::Rank(rank) => self.rank(plan, rank),
             LogicalOp::Join(join) => self.join(plan, join),
             LogicalOp::Correlate(correlate) => self.correlate(plan, correlate),
             LogicalOp::Union => {
@@ -251,33 +252,6 @@ impl Lowering<'_> {
         Ok((self.add_calc(input, None, projection, schema, None)?, columns))
     }
 
-    fn sort(&mut self, plan: &PlanRef, sort: &Sort) -> Result<NodeId> {
-        let schema = plan.schema.clone();
-        let input = self.node(plan.input())?;
-        let input = PhysicalInput { node: input, distribution: Distribution::Single };
-        if sort.keys.is_empty() {
-            let op =
-                PhysicalOp::Limit { offset: sort.offset, fetch: sort.fetch.unwrap_or(u64::MAX) };
-            return self.add(op, vec![input], schema, plan.span);
-        }
-        if !self.config.batch {
-            return Err(PlanError::new(match sort.fetch {
-                None => "Sort on a non-time-attribute field is not supported.",
-                Some(_) => "ORDER BY … LIMIT cannot be planned in streaming by this version",
-            })
-            .hint(
-                "order by a time attribute, add LIMIT, or SET 'execution.runtime-mode' = 'batch'",
-            ));
-        }
-        let keys = sort
-            .keys
-            .iter()
-            .map(|key| Ok((column(&key.expr)?, key.descending, key.nulls_first)))
-            .collect::<Result<_>>()?;
-        let op = PhysicalOp::Sort(BatchSort { keys, offset: sort.offset, fetch: sort.fetch });
-        self.add(op, vec![input], schema, plan.span)
-    }
-
     fn sink(&mut self, plan: &PlanRef, sink: &Sink) -> Result<NodeId> {
         let mut input = self.node(plan.input())?;
         let mut not_null = Vec::new();
@@ -347,8 +321,14 @@ impl Lowering<'_> {
             // Each left row meets one version at most.
             PhysicalOp::TemporalJoin(_) => first_keys,
             PhysicalOp::ChangelogNormalize { key } => vec![key.clone()],
+            PhysicalOp::Deduplicate(deduplicate) => vec![deduplicate.key.clone()],
+            PhysicalOp::Rank(rank) => keys::ranked(rank, &first_keys, of(&inputs[0]).schema.len()),
+            PhysicalOp::WindowRank(rank) => {
+                keys::window_ranked(rank, &first_keys, of(&inputs[0]).schema.len())
+            }
             PhysicalOp::Limit { .. }
             | PhysicalOp::Sort(_)
+            | PhysicalOp::TemporalSort(_)
             | PhysicalOp::DropUpdateBefore
             | PhysicalOp::Sink(_) => first_keys,
             PhysicalOp::Values(_)
@@ -403,6 +383,16 @@ impl Lowering<'_> {
                 })
             }
             PhysicalOp::Sort(_) => StateBound::BoundedInput,
+            PhysicalOp::Rank(rank) => rank.state_bound(bounded, &name(&rank.partition, 0)),
+            PhysicalOp::Deduplicate(deduplicate) => {
+                StateBound::keyed(deduplicate.state_ttl, bounded, || match deduplicate.keep {
+                    Keep::First => format!("a mark for each ({})", name(&deduplicate.key, 0)),
+                    Keep::Last => format!("the last row of each ({})", name(&deduplicate.key, 0)),
+                })
+            }
+            PhysicalOp::WindowRank(_) => StateBound::Watermark,
+            PhysicalOp::TemporalSort(sort) if sort.rowtime.is_some() => StateBound::Watermark,
+            PhysicalOp::TemporalSort(_) => StateBound::Constant,
             _ => StateBound::Stateless,
         }
     }

@@ -4,6 +4,8 @@
 //! nodes read runs once. Expressions are confined to sources, calcs and join conditions; all
 //! other operators work on columns.
 
+mod rank;
+
 use std::sync::Arc;
 
 use flott_functions::Expr;
@@ -14,6 +16,11 @@ use flott_types::{ChangelogMode, DataType, Schema, Value};
 pub use crate::logical::Correlate;
 use crate::logical::{JoinKind, Scan, Sink, WindowKind};
 use crate::traits::state::StateBound;
+
+pub use rank::{
+    Deduplicate, Keep, OrderColumn, Rank, RankOrigin, RankStrategy, RowOrder, TemporalSort,
+    WindowRank,
+};
 
 /// The number of a node in its plan.
 pub type NodeId = usize;
@@ -82,6 +89,14 @@ pub enum PhysicalOp {
     WindowAssign(WindowOf),
     /// Joins each row with the rows that a table function gives for it.
     Correlate(Correlate),
+    /// Top-N, with a changelog of every change.
+    Rank(Rank),
+    /// Keeps the first or the last row of each key.
+    Deduplicate(Deduplicate),
+    /// Top-N and deduplication by window, given out when the window ends.
+    WindowRank(WindowRank),
+    /// Gives rows in the order of time.
+    TemporalSort(TemporalSort),
     /// Joins two inputs whose rows are kept.
     Join(RegularJoin),
     /// Joins two inputs within an interval of time.

@@ -46,6 +46,16 @@ impl OperatorHarness {
         contract: Option<OutputContract>,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<Self> {
+        Self::boxed(Box::new(operator), inputs, contract, checkpoint)
+    }
+
+    /// Opens an operator of any type, from a checkpoint or afresh.
+    pub fn boxed(
+        operator: Box<dyn Operator>,
+        inputs: usize,
+        contract: Option<OutputContract>,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Self> {
         let clock = Arc::new(VirtualClock::new(0));
         let info = TaskInfo::single(operator.name(), clock.clone());
         let metrics = Arc::new(OperatorMetrics::default());
@@ -56,7 +66,7 @@ impl OperatorHarness {
         let recorder = Output { stage: Box::new(Recorder(recorded.clone())), input: 0 };
         let outputs = Outputs::new(vec![recorder], check);
         let uid: Arc<str> = "operator".into();
-        let mut link = Link::new(uid, Box::new(operator), inputs, outputs, info, metrics.clone());
+        let mut link = Link::new(uid, operator, inputs, outputs, info, metrics.clone());
         link.open(checkpoint)?;
         Ok(Self { link, clock, metrics, recorded })
     }

@@ -121,8 +121,8 @@ impl TableSource for FileSource {
             columns.projection.clone(),
             context.bad_records.clone(),
         )?;
-        // Cutting a changelog short could leave a row without its deletion.
-        let limit = request.limit.filter(|_| self.format.def.decodes.is_insert_only());
-        Ok(Box::new(FileReader::new(columns, decoder, context.max_rows, limit)))
+        // As in Flink the rows of a changelog are counted one by one, so that a limit may cut off
+        // the deletion of a row.
+        Ok(Box::new(FileReader::new(columns, decoder, context.max_rows, request.limit)))
     }
 }

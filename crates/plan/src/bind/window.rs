@@ -219,12 +219,6 @@ fn assign_windows(
     };
     let is_ltz = matches!(time_field.data_type.root, TypeRoot::TimestampLtz(_));
     let mut fields: Vec<Field> = input.schema.fields.clone();
-    // The windows' own time replaces that of the rows.
-    fields.iter_mut().for_each(|field| {
-        if !batch && field.time == Some(TimeAttribute::Rowtime) {
-            field.time = None;
-        }
-    });
     let bound = DataType::timestamp(3).not_null();
     fields.push(Field::new("window_start", bound.clone()));
     fields.push(Field::new("window_end", bound));

@@ -63,6 +63,10 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
             write!(out, " {:?} {:?}", correlate.passed, correlate.given).ok()?;
             write!(out, " {:?}", correlate.condition).ok()?;
         }
+        PhysicalOp::Rank(rank) => write!(out, "{rank:?}").ok()?,
+        PhysicalOp::Deduplicate(deduplicate) => write!(out, "{deduplicate:?}").ok()?,
+        PhysicalOp::WindowRank(rank) => write!(out, "{rank:?}").ok()?,
+        PhysicalOp::TemporalSort(sort) => write!(out, "{sort:?}").ok()?,
         PhysicalOp::Union => out.push_str("union"),
         PhysicalOp::ChangelogNormalize { key } => write!(out, "normalize {key:?}").ok()?,
         PhysicalOp::Expand(rows) => {

@@ -1,8 +1,11 @@
 //! Rewrites of the logical plan: small, named, and listed here in the order in which they apply.
 
+mod drop_sorts;
 mod fold_constants;
 mod prune_columns;
 mod push_filters;
+mod push_limits;
+mod rank;
 
 use flott_functions::SessionSettings;
 
@@ -13,9 +16,12 @@ use crate::logical::{LogicalOp, LogicalPlan, PlanRef};
 type Rule = fn(Vec<PlanRef>, &SessionSettings) -> Result<Vec<PlanRef>>;
 
 /// The rules, in order.
-const RULES: [(&str, Rule); 3] = [
+const RULES: [(&str, Rule); 6] = [
     ("fold constants", fold_constants::apply),
+    ("drop sorts", drop_sorts::apply),
     ("push filters", push_filters::apply),
+    ("filters on ranks", rank::apply),
+    ("push limits", push_limits::apply),
     ("prune columns", prune_columns::apply),
 ];
 
@@ -59,6 +65,9 @@ fn map_exprs(
         }
         LogicalOp::Over(over) => over.exprs_mut().for_each(|expr| replace(expr, rewrite)),
         LogicalOp::Correlate(correlate) => replace_all(&mut correlate.args, rewrite),
+        LogicalOp::Rank(rank) => {
+            rank.order.iter_mut().for_each(|key| replace(&mut key.expr, rewrite));
+        }
         LogicalOp::Sort(sort) => {
             sort.keys.iter_mut().for_each(|key| replace(&mut key.expr, rewrite));
         }

@@ -10,7 +10,7 @@ use flott_types::{ChangelogMode, Schema};
 
 use super::map_exprs;
 use crate::Result;
-use crate::logical::{JoinKind, LogicalOp, LogicalPlan, Over, OverCall, PlanRef};
+use crate::logical::{JoinKind, LogicalOp, LogicalPlan, Over, OverCall, PlanRef, RankEnd};
 
 type Key = *const LogicalPlan;
 type Columns = BTreeSet<usize>;
@@ -89,6 +89,14 @@ fn keep(plan: &LogicalPlan, mut wanted: Columns) -> Columns {
             }
             wanted
         }
+        LogicalOp::Rank(rank) => {
+            wanted.extend(&rank.partition);
+            wanted.extend(rank.order.iter().flat_map(|key| key.expr.columns()));
+            if let RankEnd::Column { column, .. } = rank.range.end {
+                wanted.insert(column);
+            }
+            wanted
+        }
         LogicalOp::Expand(_) | LogicalOp::Join(_) | LogicalOp::Correlate(_) => wanted,
         LogicalOp::Sort(sort) => {
             wanted.extend(sort.keys.iter().flat_map(|key| key.expr.columns()));
@@ -121,7 +129,7 @@ fn input_columns(plan: &LogicalPlan, kept: &Columns) -> Vec<Columns> {
             let exprs = calls.flat_map(|call| call.args.iter().chain(&call.filter));
             vec![of(&mut aggregate.groups.iter().chain(exprs))]
         }
-        LogicalOp::Window(_) | LogicalOp::Over(_) => {
+        LogicalOp::Window(_) | LogicalOp::Over(_) | LogicalOp::Rank(_) => {
             let width = plan.input().schema.len();
             vec![kept.iter().copied().filter(|column| *column < width).collect()]
         }
@@ -248,6 +256,16 @@ impl<'p> Pruned<'p> {
                 correlate.passed = passed.iter().map(place).collect();
                 correlate.given = given.iter().map(|c| correlate.given[*c - width]).collect();
                 LogicalOp::Correlate(correlate)
+            }
+            LogicalOp::Rank(mut rank) => {
+                rank.with_number &= self.kept.contains(&plan.input().schema.len());
+                for column in &mut rank.partition {
+                    *column = self.position(0, *column);
+                }
+                if let RankEnd::Column { column, .. } = &mut rank.range.end {
+                    *column = self.position(0, *column);
+                }
+                LogicalOp::Rank(rank)
             }
             LogicalOp::Scan(mut scan) => {
                 scan.columns = kept.iter().map(|column| scan.columns[*column].clone()).collect();

@@ -5,7 +5,7 @@ use flott_types::{ChangelogMode, RowKind};
 use flott_functions::Expr;
 
 use crate::logical::{JoinKind, SinkTarget};
-use crate::physical::{NodeId, PhysicalNode, PhysicalOp, PhysicalPlan};
+use crate::physical::{Keep, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan, RankStrategy};
 use crate::{PlanError, Result};
 
 /// The kinds an operator gives for the kinds its inputs give.
@@ -27,7 +27,15 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
                 updating
             }
         }
-        PhysicalOp::WindowAggregate(_) | PhysicalOp::Sort(_) => ChangelogMode::INSERT_ONLY,
+        PhysicalOp::WindowAggregate(_)
+        | PhysicalOp::WindowRank(_)
+        | PhysicalOp::TemporalSort(_)
+        | PhysicalOp::Sort(_) => ChangelogMode::INSERT_ONLY,
+        PhysicalOp::Rank(rank) if rank.final_only => ChangelogMode::INSERT_ONLY,
+        PhysicalOp::Deduplicate(deduplicate) if deduplicate.keep == Keep::First => {
+            ChangelogMode::INSERT_ONLY
+        }
+        PhysicalOp::Rank(_) | PhysicalOp::Deduplicate(_) => ChangelogMode::ALL,
         PhysicalOp::Join(join) if join.batch => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Join(join) => match join.kind {
             JoinKind::Inner => {
@@ -64,6 +72,7 @@ fn needs_update_before(plan: &PhysicalPlan, id: NodeId, wanted: bool) -> bool {
         | PhysicalOp::Limit { .. } => wanted,
         PhysicalOp::ChangelogNormalize { .. } | PhysicalOp::DropUpdateBefore => false,
         PhysicalOp::LookupJoin(_) => wanted,
+        PhysicalOp::Rank(rank) => rank.strategy == RankStrategy::Retract,
         PhysicalOp::Sink(sink) => match &sink.sink.target {
             SinkTarget::Collect => true,
             SinkTarget::Table(table) => {
@@ -116,8 +125,8 @@ pub fn drop_unneeded_updates(plan: &mut PhysicalPlan) {
         }
     }
     for (id, wanted) in wanted.into_iter().enumerate() {
-        if let PhysicalOp::GroupAggregate(aggregate) = &mut plan.nodes[id].op {
-            aggregate.emit_update_before = wanted;
+        if let Some(emit) = emits_update_before(&mut plan.nodes[id].op) {
+            *emit = wanted;
             if !wanted {
                 plan.nodes[id].changelog = plan.nodes[id].changelog.without(RowKind::UpdateBefore);
                 continue;
@@ -136,6 +145,16 @@ pub fn drop_unneeded_updates(plan: &mut PhysicalPlan) {
         ) {
             plan.nodes[id].changelog = produced(&plan.nodes[id].op, &inputs);
         }
+    }
+}
+
+/// What tells an operator to make −U rows, of those that can do without.
+fn emits_update_before(op: &mut PhysicalOp) -> Option<&mut bool> {
+    match op {
+        PhysicalOp::GroupAggregate(aggregate) => Some(&mut aggregate.emit_update_before),
+        PhysicalOp::Rank(rank) => Some(&mut rank.emit_update_before),
+        PhysicalOp::Deduplicate(deduplicate) => Some(&mut deduplicate.emit_update_before),
+        _ => None,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use flott_functions::Expr;
 
-use crate::logical::{Correlate, JoinKind};
-use crate::physical::{RegularJoin, WindowOutput};
+use crate::logical::{Correlate, JoinKind, RankFunction, RankRange};
+use crate::physical::{Rank, RegularJoin, WindowOutput, WindowRank};
 
 /// The keys that survive a projection: those whose columns are all passed on.
 pub fn project(keys: &[Vec<usize>], projection: &[Expr]) -> Vec<Vec<usize>> {
@@ -57,6 +57,37 @@ pub fn correlated(correlate: &Correlate, input: &[Vec<usize>]) -> Vec<Vec<usize>
         }
     }
     keys
+}
+
+/// The keys of a Top-N: those of its input, and the partition with the rank, or by itself where
+/// only one row of it is given.
+pub fn ranked(rank: &Rank, input: &[Vec<usize>], width: usize) -> Vec<Vec<usize>> {
+    let mut keys =
+        of_partition(&rank.partition, rank.range, rank.function, rank.with_number, width);
+    keys.extend(input.iter().filter(|key| !keys.contains(key)).cloned().collect::<Vec<_>>());
+    keys
+}
+
+/// The keys of a Top-N by window.
+pub fn window_ranked(rank: &WindowRank, input: &[Vec<usize>], width: usize) -> Vec<Vec<usize>> {
+    let mut keys =
+        of_partition(&rank.partition, rank.range, rank.function, rank.with_number, width);
+    keys.extend(input.iter().filter(|key| !keys.contains(key)).cloned().collect::<Vec<_>>());
+    keys
+}
+
+fn of_partition(
+    partition: &[usize],
+    range: RankRange,
+    function: RankFunction,
+    with_number: bool,
+    width: usize,
+) -> Vec<Vec<usize>> {
+    let number = (!range.is_one()).then_some(width);
+    if function != RankFunction::RowNumber || (number.is_some() && !with_number) {
+        return Vec::new();
+    }
+    vec![partition.iter().copied().chain(number).collect()]
 }
 
 /// The keys of a join.

@@ -3,6 +3,7 @@
 pub mod changelog;
 pub mod join;
 pub mod keys;
+pub mod monotonicity;
 pub mod state;
 pub mod time;
 pub mod window;

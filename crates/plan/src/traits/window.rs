@@ -39,7 +39,9 @@ pub fn window_columns(plan: &LogicalPlan) -> Option<WindowColumns> {
             WindowColumns { start: Some(width), end: Some(width + 1), time: Some(width + 2) }
         }
         LogicalOp::Project(exprs) => window_columns(plan.input())?.project(exprs),
-        LogicalOp::Filter(_) | LogicalOp::Over(_) => window_columns(plan.input())?,
+        LogicalOp::Filter(_) | LogicalOp::Over(_) | LogicalOp::Rank(_) => {
+            window_columns(plan.input())?
+        }
         LogicalOp::Join(_) => joined_windows(plan).into_iter().next()?,
         LogicalOp::Aggregate(aggregate) => {
             grouping_window(plan.input(), &aggregate.groups)?.project(&aggregate.groups)
@@ -76,7 +78,9 @@ pub fn joined_windows(plan: &LogicalPlan) -> Vec<WindowColumns> {
             .map(|columns| columns.project(exprs))
             .filter(|columns| columns.is_whole())
             .collect(),
-        LogicalOp::Filter(_) | LogicalOp::Over(_) => joined_windows(plan.input()),
+        LogicalOp::Filter(_) | LogicalOp::Over(_) | LogicalOp::Rank(_) => {
+            joined_windows(plan.input())
+        }
         _ => window_columns(plan).into_iter().filter(|columns| columns.is_whole()).collect(),
     }
 }
@@ -121,6 +125,7 @@ pub fn window_assignment(plan: &LogicalPlan) -> Option<&WindowAssignment> {
         LogicalOp::Project(_)
         | LogicalOp::Filter(_)
         | LogicalOp::Over(_)
+        | LogicalOp::Rank(_)
         | LogicalOp::Aggregate(_) => window_assignment(plan.input()),
         LogicalOp::Join(join) => {
             window_assignment(&plan.inputs[usize::from(join.kind == JoinKind::Right)])

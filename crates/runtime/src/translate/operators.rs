@@ -16,9 +16,10 @@ use crate::graph::OperatorFactory;
 use crate::operator::Operator;
 use crate::operators::{
     CalcOperator, ChangelogNormalize, CorrelateOperator, DropUpdateBefore, ExpandOperator,
-    GroupAggregateOperator, IntervalJoinOperator, JoinOperator, LimitOperator, SortOperator,
-    TemporalJoinOperator, UnionOperator, WindowAggregateOperator, WindowAssignOperator,
-    WindowJoinOperator,
+    GroupAggregateOperator, IntervalJoinOperator, JoinOperator, LimitOperator, RankOperator,
+    SortOperator, TemporalJoinOperator, TemporalSortOperator, UnionOperator,
+    WindowAggregateOperator, WindowAssignOperator, WindowJoinOperator, WindowRankOperator,
+    deduplicate,
 };
 use crate::{Result, RuntimeError};
 
@@ -91,6 +92,17 @@ fn operator(
         PhysicalOp::WindowAssign(window) => {
             let schema = node.schema.to_arrow();
             Box::new(WindowAssignOperator::new(window, input(0), schema, task)?)
+        }
+        PhysicalOp::Rank(spec) => {
+            Box::new(RankOperator::new(spec, input(0), node.schema.to_arrow())?)
+        }
+        PhysicalOp::Deduplicate(spec) => deduplicate(spec, input(0), node.schema.to_arrow())?,
+        PhysicalOp::WindowRank(spec) => {
+            let schema = node.schema.to_arrow();
+            Box::new(WindowRankOperator::new(spec, input(0), schema, task)?)
+        }
+        PhysicalOp::TemporalSort(spec) => {
+            Box::new(TemporalSortOperator::new(spec, input(0), node.schema.to_arrow())?)
         }
         PhysicalOp::Source(_) | PhysicalOp::Values(_) | PhysicalOp::Sink(_) => {
             return Err(RuntimeError::internal("translate", "a source or sink as an operator"));
