@@ -20,7 +20,7 @@ use crate::events::{EventSender, Message};
 use crate::exchange::{ExchangeWriter, HashPartitioner, Partitioner};
 use crate::gate::InputGate;
 use crate::graph::{Edge, Exchange, JobGraph, NodeKind};
-use crate::job::MetricsRegistry;
+use crate::job::{Attempt, MetricsRegistry};
 use crate::outputs::{Output, Outputs};
 use crate::results::ResultStage;
 use crate::sink::SinkStage;
@@ -39,6 +39,17 @@ pub(crate) struct BuiltJob {
     pub metrics: Arc<MetricsRegistry>,
     pub resumed: Option<Arc<Checkpoint>>,
     pub config: JobConfig,
+}
+
+impl BuiltJob {
+    /// What the job is seen through while this attempt runs.
+    pub fn attempt(&self) -> Attempt {
+        Attempt {
+            control: self.control.clone(),
+            metrics: self.metrics.clone(),
+            events: self.events.clone(),
+        }
+    }
 }
 
 /// Builds the tasks of a graph. `waiting` says whether senders wait for room in a channel.
@@ -117,8 +128,7 @@ fn validate(graph: &JobGraph, config: &JobConfig) -> Result<()> {
 /// A job that resumes must not lose state silently.
 fn all_state_is_claimed(graph: &JobGraph, checkpoint: &Checkpoint) -> Result<()> {
     let known: BTreeSet<_> = graph.nodes.iter().map(|node| &node.spec.uid).collect();
-    let mut kept = checkpoint.operators.keys().chain(checkpoint.sources.keys());
-    match kept.find(|uid| !known.contains(uid)) {
+    match checkpoint.claims().find(|uid| !known.contains(uid)) {
         None => Ok(()),
         Some(uid) => Err(RuntimeError::Checkpoint {
             id: checkpoint.id,
@@ -209,10 +219,8 @@ impl<'a> Builder<'a> {
         let nodes = self.graph.nodes.iter();
         let parallelism: BTreeMap<_, _> =
             nodes.map(|node| (node.spec.uid.clone(), node.spec.parallelism)).collect();
-        let store = self.config.checkpoints.clone();
-        let checkpointing = store.is_some() || self.config.checkpoint_interval.is_some();
         let control = self.control.clone();
-        let mut coordinator = Coordinator::new(tasks, parallelism, store, checkpointing, control);
+        let mut coordinator = Coordinator::new(tasks, parallelism, self.config, control);
         for (node, queue) in self.graph.nodes.iter().zip(&self.queues) {
             if let Some(queue) = queue {
                 coordinator.add_source(node.spec.uid.clone(), queue.clone());

@@ -36,6 +36,13 @@ pub struct JobConfig {
     pub memory: MemoryBudget,
     /// How often a checkpoint is taken (`execution.checkpointing.interval`); `None` for never.
     pub checkpoint_interval: Option<Duration>,
+    /// How long to wait after a checkpoint at least (`execution.checkpointing.min-pause`).
+    pub checkpoint_min_pause: Duration,
+    /// A checkpoint that takes longer counts as failed (`execution.checkpointing.timeout`).
+    pub checkpoint_timeout: Duration,
+    /// How many checkpoints may fail one after the other before the job does
+    /// (`execution.checkpointing.tolerable-failed-checkpoints`).
+    pub tolerable_failed_checkpoints: u32,
     /// Where checkpoints are kept.
     pub checkpoints: Option<Arc<dyn CheckpointStore>>,
     /// Whether a job may resume from a checkpoint that holds state of operators it does not have
@@ -63,6 +70,9 @@ impl Default for JobConfig {
             channel_rows: 4 * ChangelogBatch::MAX_ROWS,
             memory: MemoryBudget::unlimited(),
             checkpoint_interval: None,
+            checkpoint_min_pause: Duration::ZERO,
+            checkpoint_timeout: Duration::from_secs(600),
+            tolerable_failed_checkpoints: 0,
             checkpoints: None,
             drop_unknown_state: false,
             on_end: Vec::new(),

@@ -1,16 +1,18 @@
 //! Takes checkpoints of a job, commits what its sinks prepared, and knows when it is over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use flott_catalog::connector::{Committable, Committer, TableSink};
 
 use crate::checkpoint::{
     Barrier, Checkpoint, CheckpointKind, CheckpointStore, SourceState, TaskSnapshot,
+    write_savepoint,
 };
+use crate::config::JobConfig;
 use crate::control::JobControl;
-use crate::events::{Message, TaskEvent};
+use crate::events::{CheckpointRequest, Message, TaskEvent};
 use crate::source::SplitQueue;
 use crate::{CheckpointProblem, Result, RuntimeError};
 
@@ -23,9 +25,15 @@ pub(crate) struct Coordinator {
     running: Vec<bool>,
     next_id: u64,
     current: Option<Pending>,
+    /// Checkpoints to take when the current one is complete.
+    waiting: VecDeque<CheckpointRequest>,
     store: Option<Arc<dyn CheckpointStore>>,
     /// Whether sinks wait with their last commit for a checkpoint.
     checkpointing: bool,
+    /// Of checkpoints that take too long or cannot be kept: how many may follow each other.
+    tolerable: u32,
+    timeout: Duration,
+    failed: u32,
     control: Arc<JobControl>,
 }
 
@@ -36,6 +44,8 @@ struct Sink {
     open_writers: usize,
     /// What writers prepared at their end and no checkpoint holds yet.
     ended: Vec<Committable>,
+    /// What savepoints hold: a job that resumes from one commits it, so it is never removed.
+    in_savepoints: Vec<Committable>,
     done: bool,
 }
 
@@ -44,17 +54,18 @@ struct Pending {
     checkpoint: Checkpoint,
     /// The tasks that have given their part; those that ended before need not.
     given: Vec<bool>,
-    asked_by: Option<Sender<Result<Arc<Checkpoint>>>>,
+    request: Option<CheckpointRequest>,
 }
 
 impl Coordinator {
     pub fn new(
         tasks: usize,
         parallelism: BTreeMap<Arc<str>, usize>,
-        store: Option<Arc<dyn CheckpointStore>>,
-        checkpointing: bool,
+        config: &JobConfig,
         control: Arc<JobControl>,
     ) -> Self {
+        let store = config.checkpoints.clone();
+        let checkpointing = store.is_some() || config.checkpoint_interval.is_some();
         Self {
             sources: BTreeMap::new(),
             sinks: BTreeMap::new(),
@@ -62,8 +73,12 @@ impl Coordinator {
             running: vec![true; tasks],
             next_id: 1,
             current: None,
+            waiting: VecDeque::new(),
             store,
             checkpointing,
+            tolerable: config.tolerable_failed_checkpoints,
+            timeout: config.checkpoint_timeout,
+            failed: 0,
             control,
         }
     }
@@ -80,7 +95,14 @@ impl Coordinator {
         writers: usize,
     ) -> Result<()> {
         let committer = sink.committer().map_err(|error| RuntimeError::from(error).at(&name))?;
-        let sink = Sink { name, committer, open_writers: writers, ended: Vec::new(), done: false };
+        let sink = Sink {
+            name,
+            committer,
+            open_writers: writers,
+            ended: Vec::new(),
+            in_savepoints: Vec::new(),
+            done: false,
+        };
         self.sinks.insert(uid, sink);
         Ok(())
     }
@@ -98,7 +120,7 @@ impl Coordinator {
     pub fn handle(&mut self, message: Message) {
         let done = match message {
             Message::Task(event) => self.event(event),
-            Message::Take(kind, reply) => self.begin(kind, Some(reply)),
+            Message::Take(request) => self.begin(Some(request)),
         };
         if let Err(error) = done {
             self.control.fail(error);
@@ -107,9 +129,28 @@ impl Coordinator {
 
     /// Begins a checkpoint unless one is under way or there is nothing left to take.
     pub fn trigger(&mut self) {
-        if let Err(error) = self.begin(CheckpointKind::Checkpoint, None) {
+        if let Err(error) = self.begin(None) {
             self.control.fail(error);
         }
+    }
+
+    /// The checkpoint under way takes too long. It goes on, but counts as failed.
+    pub fn overdue(&mut self) {
+        let Some(id) = self.current.as_ref().map(|pending| pending.checkpoint.id) else { return };
+        let problem = CheckpointProblem::Timeout(self.timeout);
+        if let Err(error) = self.tolerate(RuntimeError::Checkpoint { id, problem }) {
+            self.control.fail(error);
+        }
+    }
+
+    /// Takes note of a failed checkpoint; one too many is the job's failure.
+    fn tolerate(&mut self, error: RuntimeError) -> Result<()> {
+        self.failed += 1;
+        if self.failed > self.tolerable {
+            return Err(error);
+        }
+        tracing::warn!(%error, failed = self.failed, tolerable = self.tolerable, "a checkpoint failed");
+        Ok(())
     }
 
     /// Whether every task is over.
@@ -124,6 +165,11 @@ impl Coordinator {
 
     /// Commits or removes what is left when every task is over.
     pub fn close(&mut self) {
+        for request in self.waiting.drain(..) {
+            let problem = CheckpointProblem::NotNow;
+            let error = RuntimeError::Checkpoint { id: self.next_id, problem };
+            let _ = request.reply.send(Err(error));
+        }
         if self.control.is_cancelled() {
             self.abort();
         } else if let Err(error) = self.commit_rest() {
@@ -151,19 +197,22 @@ impl Coordinator {
         }
     }
 
-    fn begin(
-        &mut self,
-        kind: CheckpointKind,
-        asked_by: Option<Sender<Result<Arc<Checkpoint>>>>,
-    ) -> Result<()> {
+    fn begin(&mut self, request: Option<CheckpointRequest>) -> Result<()> {
         if self.current.is_some() || self.is_over() || self.control.is_cancelled() {
-            if let Some(reply) = asked_by {
-                let id = self.next_id;
-                let problem = CheckpointProblem::NotNow;
-                let _ = reply.send(Err(RuntimeError::Checkpoint { id, problem }));
+            match request {
+                // Whoever asks while another is being taken gets the next.
+                Some(request) if self.current.is_some() && !self.control.is_cancelled() => {
+                    self.waiting.push_back(request);
+                }
+                Some(request) => {
+                    let (id, problem) = (self.next_id, CheckpointProblem::NotNow);
+                    let _ = request.reply.send(Err(RuntimeError::Checkpoint { id, problem }));
+                }
+                None => {}
             }
             return Ok(());
         }
+        let kind = request.as_ref().map_or(CheckpointKind::Checkpoint, |request| request.kind);
         let id = self.next_id;
         self.next_id += 1;
         let mut checkpoint = Checkpoint { id, kind, ..Checkpoint::default() };
@@ -175,7 +224,7 @@ impl Coordinator {
         for (uid, queue) in &self.sources {
             checkpoint.sources.insert(uid.clone(), queue.begin_checkpoint(barrier));
         }
-        self.current = Some(Pending { checkpoint, given, asked_by });
+        self.current = Some(Pending { checkpoint, given, request });
         Ok(())
     }
 
@@ -221,23 +270,66 @@ impl Coordinator {
         let whole = self.current.take_if(|pending| {
             !self.running.iter().zip(&pending.given).any(|(running, given)| *running && !given)
         });
-        let Some(Pending { mut checkpoint, asked_by, .. }) = whole else { return Ok(()) };
+        let Some(Pending { mut checkpoint, request, .. }) = whole else { return Ok(()) };
         for states in checkpoint.operators.values_mut() {
             states.tasks.sort_by_key(|state| state.task);
         }
         let checkpoint = Arc::new(checkpoint);
-        let done = self.publish(&checkpoint);
-        if let Some(reply) = asked_by {
-            let _ = reply.send(done.clone().map(|()| checkpoint));
+        let Some(request) = request else {
+            let done = self.publish(&checkpoint);
+            if let Some(next) = self.waiting.pop_front() {
+                self.begin(Some(next))?;
+            }
+            return done;
+        };
+        let done = match checkpoint.kind {
+            CheckpointKind::Checkpoint => self.publish(&checkpoint),
+            CheckpointKind::Savepoint => self.savepoint(&checkpoint, &request),
+        };
+        let stops = request.stop && done.is_ok();
+        let _ = request.reply.send(done.clone().map(|()| checkpoint.clone()));
+        if stops {
+            self.control.cancel();
+        } else if let Some(next) = self.waiting.pop_front() {
+            self.begin(Some(next))?;
         }
-        done
+        // A savepoint that cannot be kept is the trouble of whoever wanted it.
+        if checkpoint.kind == CheckpointKind::Savepoint { Ok(()) } else { done }
     }
 
-    /// Keeps a checkpoint, then commits what it holds.
-    fn publish(&mut self, checkpoint: &Arc<Checkpoint>) -> Result<()> {
-        if let Some(store) = &self.store {
-            store.publish(checkpoint.clone())?;
+    /// Writes a savepoint. What it holds is committed only if the job ends with it: otherwise the
+    /// job may yet restart from an earlier checkpoint and prepare the same again.
+    fn savepoint(&mut self, checkpoint: &Checkpoint, request: &CheckpointRequest) -> Result<()> {
+        let written = match &request.target {
+            Some(folder) => write_savepoint(checkpoint, folder),
+            None => Ok(()),
+        };
+        let commit = request.stop && written.is_ok();
+        for (uid, committables) in &checkpoint.committables {
+            let Some(sink) = self.sinks.get_mut(uid) else { continue };
+            if commit {
+                sink.commit(committables.clone(), false)?;
+            } else {
+                sink.ended.splice(0..0, committables.iter().cloned());
+                sink.in_savepoints.extend(committables.iter().cloned());
+            }
         }
+        written
+    }
+
+    /// Keeps a checkpoint, then commits what it holds. What one that cannot be kept holds is
+    /// committed with the next.
+    fn publish(&mut self, checkpoint: &Arc<Checkpoint>) -> Result<()> {
+        let kept = self.store.as_ref().map_or(Ok(()), |store| store.publish(checkpoint.clone()));
+        if let Err(error) = kept {
+            for (uid, committables) in &checkpoint.committables {
+                if let Some(sink) = self.sinks.get_mut(uid) {
+                    sink.ended.splice(0..0, committables.iter().cloned());
+                }
+            }
+            return self.tolerate(error);
+        }
+        self.failed = 0;
         for (uid, committables) in &checkpoint.committables {
             if let Some(sink) = self.sinks.get_mut(uid) {
                 sink.commit(committables.clone(), false)?;
@@ -276,6 +368,7 @@ impl Coordinator {
             let mut committables = std::mem::take(&mut sink.ended);
             let of_current = lost.as_mut().and_then(|lost| lost.remove(uid));
             committables.extend(of_current.unwrap_or_default());
+            committables.retain(|committable| !sink.in_savepoints.contains(committable));
             let Some(committer) = &mut sink.committer else { continue };
             if let Err(error) = committer.abort(committables) {
                 tracing::warn!(sink = &*sink.name, %error, "could not remove what was prepared");

@@ -1,6 +1,7 @@
 //! What can end a job.
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::error::ArrowError;
@@ -52,6 +53,14 @@ pub enum RuntimeError {
         /// What is wrong.
         problem: CheckpointProblem,
     },
+    /// A stored checkpoint cannot be resumed from.
+    #[error("checkpoint {}: {problem}", path.display())]
+    StoredCheckpoint {
+        /// Where it is.
+        path: Arc<Path>,
+        /// What is wrong.
+        problem: StoredProblem,
+    },
     /// More tasks than there are key groups, or none.
     #[error(
         "{operator}: parallelism {parallelism} is not between 1 and {max_parallelism}\n\
@@ -83,6 +92,28 @@ pub enum RuntimeError {
     },
 }
 
+/// What is wrong with a stored checkpoint.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoredProblem {
+    /// There is none.
+    #[error(
+        "there is no checkpoint here\n\
+         hint: name a folder chk-N, a savepoint, or the folder of a job that holds checkpoints"
+    )]
+    Missing,
+    /// It is there, but cannot be used.
+    #[error("{what}\nhint: {cure}")]
+    Unusable {
+        /// What was found.
+        what: String,
+        /// What to do; names the checkpoint before it if there is one.
+        cure: String,
+    },
+    /// The system refused.
+    #[error("{0}")]
+    Io(Arc<std::io::Error>),
+}
+
 /// What is wrong with a checkpoint.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CheckpointProblem {
@@ -98,6 +129,12 @@ pub enum CheckpointProblem {
     /// Another is being taken, or the job is over.
     #[error("it cannot be taken while another is under way or when the job is over")]
     NotNow,
+    /// It takes longer than it may.
+    #[error(
+        "it is not complete after {0:?}\n\
+         hint: raise 'execution.checkpointing.timeout', or see which operator is too slow to keep up"
+    )]
+    Timeout(std::time::Duration),
     /// The store refused.
     #[error("could not be kept: {0}")]
     Store(Arc<std::io::Error>),

@@ -1,5 +1,6 @@
 //! What tasks tell the coordinator of their job.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -26,8 +27,18 @@ pub(crate) enum TaskEvent {
 pub(crate) enum Message {
     /// By a task.
     Task(TaskEvent),
-    /// By whoever wants a checkpoint, and awaits it.
-    Take(CheckpointKind, Sender<Result<Arc<Checkpoint>>>),
+    /// By whoever wants a checkpoint.
+    Take(CheckpointRequest),
+}
+
+/// A checkpoint that is asked for, and awaited.
+pub(crate) struct CheckpointRequest {
+    pub kind: CheckpointKind,
+    /// The folder that a savepoint is written to.
+    pub target: Option<PathBuf>,
+    /// Whether the job ends with it.
+    pub stop: bool,
+    pub reply: Sender<Result<Arc<Checkpoint>>>,
 }
 
 /// A way to the coordinator.
@@ -45,7 +56,7 @@ impl EventSender {
     }
 
     /// Asks the coordinator for a checkpoint.
-    pub fn take(&self, kind: CheckpointKind, reply: Sender<Result<Arc<Checkpoint>>>) {
-        let _ = self.0.send(Message::Take(kind, reply));
+    pub fn take(&self, request: CheckpointRequest) {
+        let _ = self.0.send(Message::Take(request));
     }
 }

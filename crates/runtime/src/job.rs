@@ -1,5 +1,7 @@
 //! A job that runs: its status, its counters, and how to end it.
 
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,18 +9,86 @@ use std::time::Duration;
 use crate::checkpoint::{Checkpoint, CheckpointKind};
 use crate::control::JobControl;
 use crate::element::EndOfInput;
-use crate::events::EventSender;
+use crate::events::{CheckpointRequest, EventSender};
 use crate::graph::NodeSpec;
 use crate::metrics::{OperatorCounts, OperatorMetrics, SourceMetrics, SplitProgress};
 use crate::{CheckpointProblem, Result, RuntimeError};
 
 /// A job under way; cheap to clone. Dropping it leaves the job running.
 #[derive(Clone)]
-pub struct JobHandle {
-    pub(crate) control: Arc<JobControl>,
-    pub(crate) metrics: Arc<MetricsRegistry>,
-    pub(crate) events: EventSender,
-    pub(crate) outcome: Arc<OutcomeCell>,
+pub struct JobHandle(pub(crate) Arc<JobCell>);
+
+/// What a job is seen through: the attempt that runs, and how the job ended.
+pub(crate) struct JobCell {
+    pub attempt: Mutex<Attempt>,
+    pub restarts: AtomicUsize,
+    pub wish: Wish,
+    pub outcome: OutcomeCell,
+}
+
+/// One run of a job from its start or from a checkpoint.
+#[derive(Clone)]
+pub(crate) struct Attempt {
+    pub control: Arc<JobControl>,
+    pub metrics: Arc<MetricsRegistry>,
+    pub events: EventSender,
+}
+
+/// What the job's user wants of it, whichever attempt runs.
+#[derive(Default)]
+pub(crate) struct Wish(Mutex<Option<End>>, Condvar);
+
+/// How a user ends a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Cancel,
+    Stop,
+}
+
+impl Wish {
+    fn set(&self, end: End) {
+        let mut wish = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A job that was cancelled stays so.
+        if *wish != Some(End::Cancel) {
+            *wish = Some(end);
+        }
+        self.1.notify_all();
+    }
+
+    /// Waits at most `time` for the job's end to be wanted.
+    pub fn within(&self, time: Duration) -> Option<End> {
+        let wish = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.1.wait_timeout_while(wish, time, |wish| wish.is_none());
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl JobCell {
+    pub fn new(attempt: Attempt) -> Arc<Self> {
+        Arc::new(Self {
+            attempt: Mutex::new(attempt),
+            restarts: AtomicUsize::new(0),
+            wish: Wish::default(),
+            outcome: OutcomeCell::default(),
+        })
+    }
+
+    /// The attempt that runs.
+    pub fn attempt(&self) -> Attempt {
+        self.attempt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Another attempt takes over; it is ended at once if that was wanted meanwhile.
+    pub fn replace(&self, attempt: Attempt) {
+        let control = attempt.control.clone();
+        *self.attempt.lock().unwrap_or_else(PoisonError::into_inner) = attempt;
+        self.restarts.fetch_add(1, Ordering::Relaxed);
+        match self.wish.within(Duration::ZERO) {
+            Some(End::Cancel) => control.cancel(),
+            Some(End::Stop) => control.stop(),
+            None => {}
+        }
+    }
 }
 
 /// Where a job stands, in Flink's words.
@@ -61,8 +131,8 @@ pub struct OperatorReport {
 impl JobHandle {
     /// Waits for the end. `Err` is why the job failed, or [`RuntimeError::Cancelled`].
     pub fn wait(&self) -> Result<EndOfInput> {
-        let outcome = self.outcome.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let over = self.outcome.1.wait_while(outcome, |outcome| outcome.is_none());
+        let outcome = self.0.outcome.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let over = self.0.outcome.1.wait_while(outcome, |outcome| outcome.is_none());
         match &*over.unwrap_or_else(PoisonError::into_inner) {
             Some(outcome) => outcome.clone(),
             None => Err(RuntimeError::Cancelled),
@@ -71,36 +141,65 @@ impl JobHandle {
 
     /// Waits for the end at most `timeout`; whether it came.
     pub fn wait_within(&self, timeout: Duration) -> bool {
-        let outcome = self.outcome.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.outcome.1.wait_timeout_while(outcome, timeout, |o| o.is_none());
+        let outcome = self.0.outcome.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.0.outcome.1.wait_timeout_while(outcome, timeout, |o| o.is_none());
         waited.unwrap_or_else(PoisonError::into_inner).0.is_some()
     }
 
     /// Ends all tasks at once; what sinks have not committed is removed.
     pub fn cancel(&self) {
-        self.control.cancel();
+        self.0.wish.set(End::Cancel);
+        self.0.attempt().control.cancel();
     }
 
     /// Ends the sources; what they gave is processed and written, then the job is finished.
     pub fn stop(&self) {
-        self.control.stop();
+        self.0.wish.set(End::Stop);
+        self.0.attempt().control.stop();
+    }
+
+    /// How many times the job was restarted after a failure.
+    pub fn restarts(&self) -> usize {
+        self.0.restarts.load(Ordering::Relaxed)
     }
 
     /// Where the job stands.
     pub fn status(&self) -> JobStatus {
-        match &*self.outcome.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.0.outcome.0.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(Ok(how)) => JobStatus::Finished(*how),
             Some(Err(RuntimeError::Cancelled)) => JobStatus::Cancelled,
             Some(Err(error)) => JobStatus::Failed(error.clone()),
-            None if self.control.is_cancelled() => JobStatus::Cancelling,
+            None if self.0.wish.within(Duration::ZERO) == Some(End::Cancel) => {
+                JobStatus::Cancelling
+            }
             None => JobStatus::Running,
         }
     }
 
     /// Takes a checkpoint or savepoint now and waits until it is complete.
     pub fn checkpoint(&self, kind: CheckpointKind) -> Result<Arc<Checkpoint>> {
+        self.take(kind, None, false)
+    }
+
+    /// Writes a savepoint into a folder, which must not exist, and waits until it is there. With
+    /// `stop` the job ends with it: what the savepoint does not hold was not written either, so
+    /// that a job that resumes from it goes on exactly there.
+    pub fn savepoint(&self, folder: impl Into<PathBuf>, stop: bool) -> Result<()> {
+        if stop {
+            // Not restarted, should it fail on its way out.
+            self.0.wish.set(End::Cancel);
+        }
+        self.take(CheckpointKind::Savepoint, Some(folder.into()), stop).map(drop)
+    }
+
+    fn take(
+        &self,
+        kind: CheckpointKind,
+        target: Option<PathBuf>,
+        stop: bool,
+    ) -> Result<Arc<Checkpoint>> {
         let (reply, taken) = channel();
-        self.events.take(kind, reply);
+        self.0.attempt().events.take(CheckpointRequest { kind, target, stop, reply });
         taken
             .recv()
             .unwrap_or(Err(RuntimeError::Checkpoint { id: 0, problem: CheckpointProblem::NotNow }))
@@ -108,7 +207,7 @@ impl JobHandle {
 
     /// The counters now.
     pub fn metrics(&self) -> JobMetrics {
-        self.metrics.report()
+        self.0.attempt().metrics.report()
     }
 }
 

@@ -32,6 +32,7 @@ mod metrics;
 mod operator;
 pub mod operators;
 mod outputs;
+mod restart;
 mod results;
 mod seeded;
 mod sink;
@@ -45,14 +46,15 @@ mod watermark;
 
 pub use check::OutputContract;
 pub use checkpoint::{
-    Barrier, Checkpoint, CheckpointKind, CheckpointStore, MemoryCheckpointStore, OperatorState,
-    OperatorStates, SourceState, SourceTaskState,
+    Barrier, Checkpoint, CheckpointDirectory, CheckpointKind, CheckpointStore,
+    MemoryCheckpointStore, OperatorState, OperatorStates, SourceState, SourceTaskState,
+    write_savepoint,
 };
 pub use clock::{Clock, Sleeper, SystemClock, VirtualClock};
 pub use config::{EndHook, JobConfig};
 pub use context::{OperatorContext, TaskInfo};
 pub use element::{EndOfInput, MarkedBatch, StreamElement};
-pub use error::{CheckpointProblem, RuntimeError};
+pub use error::{CheckpointProblem, RuntimeError, StoredProblem};
 pub use graph::{
     Exchange, JobGraph, NodeId, NodeSpec, OperatorFactory, SinkSpec, SourceSpec, WatermarkFactory,
     WatermarkFn, WatermarkStrategy,
@@ -61,9 +63,10 @@ pub use job::{JobHandle, JobMetrics, JobStatus, OperatorReport};
 pub use marks::{Mark, Marks, Segment};
 pub use metrics::{OperatorCounts, OperatorMetrics, SplitProgress};
 pub use operator::Operator;
+pub use restart::{ExponentialDelay, RestartStrategy};
 pub use results::{NextResult, ResultSender, Results, results};
 pub use seeded::{SeededOutcome, SeededRun};
-pub use threads::start;
+pub use threads::{GraphFactory, start, start_restarting};
 pub use translate::{Surroundings, translate};
 
 /// The result of everything that runs.

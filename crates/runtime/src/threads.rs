@@ -4,16 +4,17 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::build::{BuiltJob, build};
-use crate::checkpoint::Checkpoint;
-use crate::config::JobConfig;
+use crate::checkpoint::{Checkpoint, CheckpointPace, CheckpointStore};
+use crate::config::{EndHook, JobConfig};
 use crate::control::JobControl;
 use crate::element::EndOfInput;
 use crate::events::{EventSender, TaskEvent};
 use crate::graph::JobGraph;
-use crate::job::{JobHandle, OutcomeCell};
+use crate::job::{JobCell, JobHandle};
+use crate::restart::RestartStrategy;
 use crate::task::{Step, Task};
 use crate::{Result, RuntimeError};
 
@@ -27,20 +28,83 @@ pub fn start(
     resume: Option<Arc<Checkpoint>>,
 ) -> Result<JobHandle> {
     let job = build(graph, config, resume, true)?;
-    let handle = JobHandle {
-        control: job.control.clone(),
-        metrics: job.metrics.clone(),
-        events: job.events.clone(),
-        outcome: Arc::default(),
-    };
-    let outcome = handle.outcome.clone();
+    let cell = JobCell::new(job.attempt());
+    let handle = JobHandle(cell.clone());
     let name = format!("flott {}", job.config.job_id);
-    spawn(&name, move || coordinate(job, &outcome))?;
+    spawn(&name, move || {
+        let store = job.config.checkpoints.clone();
+        let ended = coordinate(job);
+        settle(&cell, ended, store.as_deref());
+    })?;
     Ok(handle)
 }
 
+/// Makes what one attempt of a job runs: its graph, and what is to be called at its end.
+pub type GraphFactory = Box<dyn FnMut() -> Result<(JobGraph, Vec<EndHook>)> + Send>;
+
+/// Starts a job like [`start`] and, when it fails, starts it again from its latest checkpoint as
+/// long as `restarts` says so; without a checkpoint it begins where it began before.
+pub fn start_restarting(
+    mut graphs: GraphFactory,
+    config: JobConfig,
+    resume: Option<Arc<Checkpoint>>,
+    mut restarts: RestartStrategy,
+) -> Result<JobHandle> {
+    let job = attempt(&mut graphs, &config, resume.clone())?;
+    let cell = JobCell::new(job.attempt());
+    let handle = JobHandle(cell.clone());
+    let name = format!("flott {}", config.job_id);
+    spawn(&name, move || {
+        let mut ended = coordinate(job);
+        while let Err(error) = &ended
+            && !matches!(error, RuntimeError::Cancelled)
+            && let Some(delay) = restarts.after_failure(Instant::now())
+        {
+            tracing::warn!(job = &*config.job_id, %error, ?delay, "the job failed and restarts");
+            if cell.wish.within(delay).is_some() {
+                ended = Err(RuntimeError::Cancelled);
+                break;
+            }
+            ended = restart(&mut graphs, &config, &resume, &cell);
+        }
+        settle(&cell, ended, config.checkpoints.as_deref());
+    })?;
+    Ok(handle)
+}
+
+fn restart(
+    graphs: &mut GraphFactory,
+    config: &JobConfig,
+    resume: &Option<Arc<Checkpoint>>,
+    cell: &JobCell,
+) -> Result<EndOfInput> {
+    let latest = config.checkpoints.as_ref().map(|store| store.latest()).transpose()?.flatten();
+    let job = attempt(graphs, config, latest.or_else(|| resume.clone()))?;
+    cell.replace(job.attempt());
+    coordinate(job)
+}
+
+fn attempt(
+    graphs: &mut GraphFactory,
+    config: &JobConfig,
+    resume: Option<Arc<Checkpoint>>,
+) -> Result<BuiltJob> {
+    let (graph, on_end) = graphs()?;
+    build(graph, JobConfig { on_end, ..config.clone() }, resume, true)
+}
+
+/// The job is over. One that has finished needs its checkpoints no more.
+fn settle(cell: &JobCell, ended: Result<EndOfInput>, store: Option<&dyn CheckpointStore>) {
+    if let (Ok(EndOfInput::Drained), Some(store)) = (&ended, store)
+        && let Err(error) = store.discard()
+    {
+        tracing::warn!(%error, "could not remove the checkpoints of a finished job");
+    }
+    cell.outcome.settle(ended);
+}
+
 /// Starts the tasks and stays with them to the end.
-fn coordinate(job: BuiltJob, outcome: &OutcomeCell) {
+fn coordinate(job: BuiltJob) -> Result<EndOfInput> {
     let BuiltJob { tasks, mut coordinator, messages, events, control, resumed, config, .. } = job;
     for task in tasks {
         let (id, name) = (task.id, task.name.clone());
@@ -51,16 +115,12 @@ fn coordinate(job: BuiltJob, outcome: &OutcomeCell) {
             events.send(TaskEvent::Failed { task: id, error });
         }
     }
-    let mut next = config.checkpoint_interval.map(|interval| Instant::now() + interval);
+    let mut pace = CheckpointPace::new(&config, Instant::now());
     let mut how = EndOfInput::Drained;
     while !coordinator.is_over() {
-        let wait = match next {
-            Some(next) if !coordinator.is_busy() => next.saturating_duration_since(Instant::now()),
-            _ => Duration::MAX,
-        };
-        let message = match wait {
-            Duration::MAX => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            wait => messages.recv_timeout(wait),
+        let message = match pace.deadline(coordinator.is_busy()) {
+            None => messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => messages.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
         match message {
             Ok(message) => {
@@ -68,11 +128,17 @@ fn coordinate(job: BuiltJob, outcome: &OutcomeCell) {
                 {
                     how = how.max(*of);
                 }
+                let was_busy = coordinator.is_busy();
                 coordinator.handle(message);
+                pace.turn(was_busy, coordinator.is_busy(), Instant::now());
+            }
+            Err(RecvTimeoutError::Timeout) if coordinator.is_busy() => {
+                coordinator.overdue();
+                pace.told();
             }
             Err(RecvTimeoutError::Timeout) => {
                 coordinator.trigger();
-                next = config.checkpoint_interval.map(|interval| Instant::now() + interval);
+                pace.turn(false, coordinator.is_busy(), Instant::now());
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -80,11 +146,11 @@ fn coordinate(job: BuiltJob, outcome: &OutcomeCell) {
     coordinator.close();
     let ended: Vec<Result<()>> = config.on_end.iter().map(|hook| hook()).collect();
     let failed = ended.into_iter().find_map(Result::err);
-    outcome.settle(match (control.error().or(failed), control.is_cancelled()) {
+    match (control.error().or(failed), control.is_cancelled()) {
         (Some(error), _) => Err(error),
         (None, true) => Err(RuntimeError::Cancelled),
         (None, false) => Ok(how),
-    });
+    }
 }
 
 fn run(task: Task, control: &JobControl, events: &EventSender, resumed: Option<&Checkpoint>) {

@@ -83,6 +83,7 @@ pub use size::StateSize;
 pub use slots::{KeySlots, SlotMeta};
 pub use snapshot::{
     Entry, KeyedEntries, KeyedSection, StateDecoder, StateEncoder, StateReader, StateWriter,
+    snapshot_parts,
 };
 pub use timers::TimerQueue;
 pub use ttl::Ttl;

@@ -5,11 +5,13 @@
 
 mod decoder;
 mod encoder;
+mod parts;
 mod reader;
 mod writer;
 
 pub use decoder::StateDecoder;
 pub use encoder::StateEncoder;
+pub use parts::snapshot_parts;
 pub use reader::{Entry, KeyedEntries, StateReader};
 pub use writer::{KeyedSection, StateWriter};
 

@@ -20,7 +20,7 @@ pub struct StateReader<'a> {
 
 /// A section's header, checked, and its body, not yet.
 #[derive(Debug)]
-struct Section<'a> {
+pub(super) struct Section<'a> {
     kind: u8,
     name: &'a str,
     version: u16,
@@ -132,7 +132,7 @@ impl<'a> StateReader<'a> {
     }
 }
 
-fn section<'a>(input: &mut StateDecoder<'a>, snapshot: &'a [u8]) -> Result<Section<'a>> {
+pub(super) fn section<'a>(input: &mut StateDecoder<'a>, snapshot: &'a [u8]) -> Result<Section<'a>> {
     let start = input.offset();
     if input.remaining() < PREFIX || input.take(MAGIC.len())? != MAGIC {
         return Err(if start == 0 {
@@ -179,6 +179,13 @@ fn section<'a>(input: &mut StateDecoder<'a>, snapshot: &'a [u8]) -> Result<Secti
     }
     header.finish()?;
     Ok(Section { kind, name, version, schema, max_parallelism, blocks })
+}
+
+impl Section<'_> {
+    /// How long each block is, in order.
+    pub(super) fn block_lengths(&self) -> Vec<usize> {
+        self.blocks.iter().map(|block| block.bytes.len()).collect()
+    }
 }
 
 impl<'a> Block<'a> {

@@ -1,11 +1,20 @@
 //! What a checkpoint is made of and where it is kept.
 
+mod directory;
+mod load;
+mod manifest;
+mod pace;
+mod piece_file;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flott_catalog::connector::{Committable, Split};
 
 use crate::Result;
+
+pub use directory::{CheckpointDirectory, write_savepoint};
+pub(crate) use pace::CheckpointPace;
 
 /// Divides a stream into what belongs to a checkpoint and what comes after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +98,18 @@ pub struct SourceTaskState {
 }
 
 impl Checkpoint {
+    /// The fingerprints of everything that has something to lose: operators with state, sources,
+    /// and sinks whose writers had prepared something.
+    pub fn claims(&self) -> impl Iterator<Item = &Arc<str>> {
+        let operators = self
+            .operators
+            .iter()
+            .filter(|(_, states)| states.tasks.iter().any(|state| !state.snapshot.is_empty()));
+        let sinks = self.committables.iter().filter(|(_, committables)| !committables.is_empty());
+        let operators = operators.map(|(uid, _)| uid).chain(self.sources.keys());
+        operators.chain(sinks.map(|(uid, _)| uid))
+    }
+
     /// The states from which a task of an operator resumes: its own, or those of all tasks when
     /// their number has changed.
     pub(crate) fn operator(
@@ -126,8 +147,13 @@ pub trait CheckpointStore: Send + Sync {
     /// from it even if the program ended now.
     fn publish(&self, checkpoint: Arc<Checkpoint>) -> Result<()>;
 
-    /// The latest one.
+    /// The latest one, from which the job restarts after a failure.
     fn latest(&self) -> Result<Option<Arc<Checkpoint>>>;
+
+    /// Removes all that it keeps, because the job has finished.
+    fn discard(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Keeps the latest checkpoint in memory.
