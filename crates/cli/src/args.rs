@@ -24,6 +24,8 @@ pub enum Command {
     Run(RunArgs),
     /// Plan the queries and INSERTs of a script without running them.
     Explain(ExplainArgs),
+    /// Take a savepoint of a running job.
+    Savepoint(SavepointArgs),
 }
 
 /// Options of a session.
@@ -45,6 +47,10 @@ pub struct RunArgs {
     /// How rows are printed.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+    /// Resume from a checkpoint, a savepoint, or the latest checkpoint of a job's folder; the same as
+    /// --set execution.state-recovery.path=PATH.
+    #[arg(long, value_name = "PATH")]
+    pub from: Option<String>,
     /// Go on with the next statement after one that failed; the exit code still tells.
     #[arg(long)]
     pub continue_on_error: bool,
@@ -58,6 +64,21 @@ pub struct ExplainArgs {
     /// Options of the session.
     #[command(flatten)]
     pub session: SessionArgs,
+    /// Tell what jobs would keep, rebuild and drop if they resumed from a checkpoint or savepoint.
+    #[arg(long, value_name = "PATH")]
+    pub restore: Option<PathBuf>,
+}
+
+/// Arguments of `flott savepoint`.
+#[derive(Debug, Args)]
+pub struct SavepointArgs {
+    /// The folder of the job, below its execution.checkpointing.dir.
+    pub job: PathBuf,
+    /// The folder that becomes the savepoint; by default one beside the job's.
+    pub target: Option<PathBuf>,
+    /// End the job with the savepoint.
+    #[arg(long)]
+    pub stop: bool,
 }
 
 /// How rows are printed.

@@ -20,6 +20,9 @@ pub enum Failure {
     /// Output could not be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] std::io::Error),
+    /// A savepoint could not be taken.
+    #[error("{0}")]
+    Savepoint(String),
     /// The terminal refused.
     #[error("cannot use the terminal: {0}")]
     Terminal(String),

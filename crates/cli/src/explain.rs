@@ -21,6 +21,10 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
                     let plan = session.plan(&parsed)?;
                     println!("-- statement {}", statement.number);
                     println!("{}", flott::explain(&plan));
+                    if let Some(path) = &args.restore {
+                        let effects = session.restore_effects(plan, path)?;
+                        println!("== Restore from {} ==\n{effects}", path.display());
+                    }
                 }
                 _ => {
                     session.execute_statement(&parsed)?;

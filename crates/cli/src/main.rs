@@ -1,6 +1,7 @@
 //! The `flott` command line: runs, explains and explores Flink SQL scripts.
 
 mod args;
+mod control;
 mod diagnostics;
 mod explain;
 mod interactive;
@@ -8,6 +9,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod run;
+mod savepoint;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Explain(args)) => explain::explain(&args),
+        Some(Command::Savepoint(args)) => savepoint::savepoint(&args),
         None => interactive::interactive(&cli.session),
     };
     match outcome {

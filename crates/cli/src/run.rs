@@ -1,8 +1,12 @@
 //! `flott run`: a script, statement by statement.
 
+use std::path::Path;
 use std::time::Duration;
 
-use flott::{Error, Outcome as StatementOutcome, ScriptStatement, TableEnvironment, split_script};
+use flott::{
+    Error, JobHandle, JobStatus, Outcome as StatementOutcome, ScriptStatement, TableEnvironment,
+    split_script,
+};
 
 use crate::args::RunArgs;
 use crate::diagnostics::{Failure, Outcome, StatementError, print_statement, read_script};
@@ -18,6 +22,9 @@ pub fn run(args: &RunArgs) -> Outcome {
     let text = read_script(&args.file)?;
     let name = args.file.display().to_string();
     let mut session = args.session.session();
+    if let Some(path) = &args.from {
+        session.config_mut().set("execution.state-recovery.path", path);
+    }
     let mut printer = printer(args.format);
     let mut all_succeeded = true;
     for statement in split_script(&text) {
@@ -60,6 +67,42 @@ impl From<std::io::Error> for Stop {
     }
 }
 
+/// Waits for a job that writes tables. Ctrl-C ends it: with a last checkpoint where these are kept
+/// on disk, else as if its input ended.
+fn wait(job: &JobHandle) -> Result<(), Error> {
+    #[cfg(unix)]
+    let _control = crate::control::ControlSocket::open(job);
+    let progress = Progress::start();
+    let mut told = false;
+    while !job.wait_within(TICK) {
+        if interrupt::is_interrupted() && !std::mem::replace(&mut told, true) {
+            match job.checkpoint_folder() {
+                None => job.stop(),
+                Some(folder) => {
+                    progress.clear();
+                    suspend(job, folder);
+                }
+            }
+        }
+        progress.show(job);
+    }
+    progress.clear();
+    match job.wait() {
+        Err(_) if told && matches!(job.status(), JobStatus::Cancelled) => Ok(()),
+        ended => Ok(ended.map(drop)?),
+    }
+}
+
+fn suspend(job: &JobHandle, folder: &Path) {
+    match job.suspend() {
+        Ok(()) => eprintln!("suspended; go on with --from '{}'", folder.display()),
+        Err(error) => {
+            eprintln!("no last checkpoint ({error}); go on with --from '{}'", folder.display());
+            job.cancel();
+        }
+    }
+}
+
 /// Executes a statement, waits for it and prints what it gives.
 pub fn execute(
     session: &mut TableEnvironment,
@@ -78,15 +121,7 @@ pub fn execute(
         }
         StatementOutcome::Job(job) => {
             printer.begin(number, None)?;
-            let progress = Progress::start();
-            while !job.wait_within(TICK) {
-                if interrupt::is_interrupted() {
-                    job.stop();
-                }
-                progress.show(&job);
-            }
-            progress.clear();
-            job.wait().map_err(Error::from)?;
+            wait(&job)?;
         }
         StatementOutcome::Query(result) => {
             printer.begin(number, Some(result.schema()))?;

@@ -1,5 +1,7 @@
 //! The options of a session: what SET and RESET change, and what the stages read of it.
 
+mod recovery;
+
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,8 +10,15 @@ use flott_functions::SessionSettings;
 use flott_plan::{LengthEnforcer, MiniBatch, NotNullEnforcer, PlanError, PlannerConfig};
 use jiff::tz::TimeZone;
 
+pub(crate) use recovery::{Recovery, Storage};
+
+/// All options that Flott reads.
+pub fn options() -> impl Iterator<Item = &'static OptionDef> {
+    OPTIONS.iter().chain(recovery::OPTIONS)
+}
+
 /// Options that Flott reads; SET takes any other key too, as Flink does.
-pub const OPTIONS: &[OptionDef] = &[
+const OPTIONS: &[OptionDef] = &[
     RUNTIME_MODE,
     PARALLELISM,
     DEFAULT_PARALLELISM,

@@ -1,28 +1,23 @@
 //! A session: statements in, results out.
 
-use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use flott_catalog::connector::{BadRecordHandler, FailOnBadRecord, Registry, WriterContext};
-use flott_catalog::{CatalogManager, CatalogReader, ObjectPath, TableLike};
-use flott_connectors::bad_records::{DeadLetters, SkipBadRecords};
+use flott_catalog::connector::Registry;
+use flott_catalog::{CatalogManager, CatalogReader, TableLike};
 use flott_functions::SessionSettings;
 use flott_plan::explain::{Details, explain_with};
-use flott_plan::logical::{OnBadRecord, Scan};
-use flott_plan::physical::PhysicalPlan;
+use flott_plan::logical::OnBadRecord;
+use flott_plan::physical::{PhysicalOp, PhysicalPlan};
 use flott_plan::{PlanError, PlannerConfig};
-use flott_runtime::{
-    EndHook, JobConfig, JobGraph, JobHandle, ResultSender, RuntimeError, Surroundings, translate,
-};
+use flott_runtime::{Checkpoint, JobHandle, RestoreEffects, ResultSender};
 use flott_sql::ast::{ExplainDetail, Insert, Query, Statement, StatementKind};
 use flott_sql::parse_statement;
 use flott_types::{DataType, Field, Schema, Value};
 
 use crate::Error;
 use crate::config::SessionConfig;
+use crate::job::{DeadLetterTables, JobMaker, JobStart};
 use crate::result::{QueryResult, Table};
 
 /// Rows that wait for the reader of a query before its job does.
@@ -196,63 +191,53 @@ impl TableEnvironment {
         config: &PlannerConfig,
         results: Option<ResultSender>,
     ) -> Result<JobHandle, Error> {
-        let options = self.config.runtime()?;
         let plan = Arc::new(plan);
-        let on_end = RefCell::new(Vec::new());
-        let around = Surroundings {
-            settings,
-            config,
-            results,
-            bad_records: &|scan| self.bad_records(scan, &mut on_end.borrow_mut()),
+        let letters = self.dead_letter_tables(&plan)?;
+        let maker = JobMaker::new(plan, settings.clone(), config.clone(), letters);
+        let job = JobStart {
+            options: self.config.runtime()?,
+            recovery: self.config.recovery(&config.working_directory)?,
+            maker,
         };
-        let graph: JobGraph = translate(&plan, around)?;
-        let job = JobConfig {
-            job_id: job_id().into(),
-            on_end: on_end.into_inner(),
-            zone: settings.zone.clone(),
-            max_parallelism: config.max_parallelism,
-            chaining: options.chaining,
-            buffer_timeout: options.buffer_timeout,
-            watermark_interval: options.watermark_interval,
-            ..JobConfig::default()
-        };
-        Ok(flott_runtime::start(graph, job, None)?)
+        Ok(match results {
+            Some(results) => job.query(results)?,
+            None => job.insert()?,
+        })
     }
 
-    /// What takes the bad records of a scan; dead letters are closed when the job ends.
-    fn bad_records(
+    /// What a job of this plan would do with the state of a checkpoint or savepoint.
+    pub fn restore_effects(
         &self,
-        scan: &Scan,
-        on_end: &mut Vec<EndHook>,
-    ) -> Result<Arc<dyn BadRecordHandler>, RuntimeError> {
-        let path = match &scan.on_error {
-            OnBadRecord::Fail => return Ok(Arc::new(FailOnBadRecord)),
-            OnBadRecord::Skip => return Ok(Arc::new(SkipBadRecords::new(scan.path.to_string()))),
-            OnBadRecord::DeadLetter(path) => path,
-        };
-        let letters = Arc::new(self.dead_letters(path).map_err(RuntimeError::operator)?);
-        let closing = letters.clone();
-        on_end.push(Arc::new(move || Ok(closing.close()?)));
-        Ok(letters)
+        plan: PhysicalPlan,
+        checkpoint: &Path,
+    ) -> Result<RestoreEffects, Error> {
+        let (settings, config) = self.planning()?;
+        let checkpoint = Checkpoint::load(checkpoint)?;
+        let plan = Arc::new(plan);
+        let letters = self.dead_letter_tables(&plan)?;
+        // The rows of a query go nowhere: the graph is looked at and thrown away.
+        let (sender, _) = flott_runtime::results(1);
+        let (graph, _) = JobMaker::new(plan, settings, config, letters).graph(Some(sender))?;
+        Ok(RestoreEffects::new(&graph, &checkpoint))
     }
 
-    fn dead_letters(&self, path: &ObjectPath) -> Result<DeadLetters, Error> {
-        let Some(TableLike::Table(table)) = self.catalogs.find(path) else {
-            return Err(PlanError::new(format!("the dead-letter table '{path}' does not exist"))
+    /// The tables that take the bad records of a plan's scans.
+    fn dead_letter_tables(&self, plan: &PhysicalPlan) -> Result<DeadLetterTables, Error> {
+        let mut tables = DeadLetterTables::new();
+        for node in &plan.nodes {
+            let PhysicalOp::Source(scan) = &node.op else { continue };
+            let OnBadRecord::DeadLetter(path) = &scan.on_error else { continue };
+            let Some(TableLike::Table(table)) = self.catalogs.find(path) else {
+                return Err(PlanError::new(format!(
+                    "the dead-letter table '{path}' does not exist"
+                ))
                 .hint("create it with columns `raw` BYTES, place STRING, error STRING")
                 .into());
-        };
-        let schema = table.physical_schema();
-        let sink = self.with_binder(|binder| binder.table_sink(path, &table))?;
-        let context = WriterContext {
-            job_id: format!("dead-letters-{}", job_id()),
-            task: 0,
-            parallelism: 1,
-            static_partitions: Vec::new(),
-            overwrite: false,
-            state: None,
-        };
-        Ok(DeadLetters::new(&schema, sink.writer(&context)?, sink.committer()?)?)
+            };
+            let sink = self.with_binder(|binder| binder.table_sink(path, &table))?;
+            tables.insert(path.clone(), (table.physical_schema(), sink));
+        }
+        Ok(tables)
     }
 
     fn explain(&self, statement: &Statement, details: &[ExplainDetail]) -> Result<Table, Error> {
@@ -292,14 +277,6 @@ impl TableEnvironment {
             }
         }
     }
-}
-
-/// A name that no other job of this or another process has.
-fn job_id() -> String {
-    static JOBS: AtomicU64 = AtomicU64::new(0);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let number = JOBS.fetch_add(1, Ordering::Relaxed);
-    format!("{:x}-{:x}-{number:x}", now.as_micros(), std::process::id())
 }
 
 /// INSERTs, boxed or not.

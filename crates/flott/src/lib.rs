@@ -18,15 +18,18 @@
 mod config;
 mod environment;
 mod error;
+mod job;
 mod json;
 mod result;
 mod statement;
 
-pub use config::{OPTIONS, SessionConfig};
+pub use config::{SessionConfig, options};
 pub use environment::{Outcome, TableEnvironment};
 pub use error::Error;
 pub use flott_plan::explain::explain;
-pub use flott_runtime::{JobHandle, JobMetrics, JobStatus, OperatorReport};
+pub use flott_runtime::{
+    Checkpoint, JobHandle, JobMetrics, JobStatus, OperatorReport, RestoreEffects,
+};
 pub use flott_sql::ast::StatementKind;
 pub use flott_sql::{ScriptStatement, split_script};
 pub use flott_types::{

@@ -54,21 +54,41 @@ fn the_reference_of_connectors_is_up_to_date() {
     compare("docs/connectors.md", &text);
 }
 
+#[test]
+fn the_reference_of_session_options_is_up_to_date() {
+    let mut text = "\
+# Options of a session
+
+What `SET 'key' = 'value'` (and `--set key=value`) changes. Keys and defaults are Flink's; any other
+key can be set too and is ignored, as in Flink. Written from the definitions that the program reads.
+
+| option | type | default | |
+|---|---|---|---|
+"
+    .to_string();
+    let mut all: Vec<&OptionDef> = flott::options().collect();
+    all.sort_by_key(|option| option.key);
+    all.into_iter().for_each(|option| line(&mut text, "", option));
+    compare("docs/options.md", &text);
+}
+
 fn options(text: &mut String, prefix: &str, options: &[OptionDef]) {
     if options.is_empty() {
         return;
     }
     text.push_str("\n| option | type | default | |\n|---|---|---|---|\n");
-    for option in options {
-        let default = match (option.default, option.required) {
-            (Some(value), _) => format!("`{}`", value.replace('\n', "\\n")),
-            (None, true) => "required".to_string(),
-            (None, false) => String::new(),
-        };
-        let kind = option.kind.to_string().replace('|', "\\|");
-        let help = option.help.replace('|', "\\|");
-        let _ = writeln!(text, "| `{prefix}{}` | {kind} | {default} | {help} |", option.key);
-    }
+    options.iter().for_each(|option| line(text, prefix, option));
+}
+
+fn line(text: &mut String, prefix: &str, option: &OptionDef) {
+    let default = match (option.default, option.required) {
+        (Some(value), _) => format!("`{}`", value.replace('\n', "\\n")),
+        (None, true) => "required".to_string(),
+        (None, false) => String::new(),
+    };
+    let kind = option.kind.to_string().replace('|', "\\|");
+    let help = option.help.replace('|', "\\|");
+    let _ = writeln!(text, "| `{prefix}{}` | {kind} | {default} | {help} |", option.key);
 }
 
 fn capital(text: &str) -> String {

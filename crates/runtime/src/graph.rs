@@ -125,6 +125,11 @@ impl JobGraph {
         Self::default()
     }
 
+    /// The name and the fingerprint of each node.
+    pub fn operators(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.nodes.iter().map(|node| (&*node.spec.name, &*node.spec.uid))
+    }
+
     /// Adds a source.
     pub fn source(&mut self, node: NodeSpec, source: SourceSpec) -> NodeId {
         self.add(node, NodeKind::Source(source))

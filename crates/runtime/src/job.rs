@@ -1,12 +1,13 @@
 //! A job that runs: its status, its counters, and how to end it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::checkpoint::{Checkpoint, CheckpointKind};
+use crate::config::JobConfig;
 use crate::control::JobControl;
 use crate::element::EndOfInput;
 use crate::events::{CheckpointRequest, EventSender};
@@ -24,6 +25,8 @@ pub(crate) struct JobCell {
     pub restarts: AtomicUsize,
     pub wish: Wish,
     pub outcome: OutcomeCell,
+    /// The folder of its checkpoints.
+    pub folder: Option<PathBuf>,
 }
 
 /// One run of a job from its start or from a checkpoint.
@@ -64,8 +67,10 @@ impl Wish {
 }
 
 impl JobCell {
-    pub fn new(attempt: Attempt) -> Arc<Self> {
+    pub fn new(attempt: Attempt, config: &JobConfig) -> Arc<Self> {
+        let store = config.checkpoints.as_deref();
         Arc::new(Self {
+            folder: store.and_then(|store| store.folder()).map(Path::to_path_buf),
             attempt: Mutex::new(attempt),
             restarts: AtomicUsize::new(0),
             wish: Wish::default(),
@@ -163,6 +168,17 @@ impl JobHandle {
         self.0.restarts.load(Ordering::Relaxed)
     }
 
+    /// Ends the job with a last checkpoint, which is kept: a job that resumes from it goes on exactly
+    /// there.
+    pub fn suspend(&self) -> Result<()> {
+        self.take(CheckpointKind::Checkpoint, None, true).map(drop)
+    }
+
+    /// The folder of the job's checkpoints, if they are kept on disk.
+    pub fn checkpoint_folder(&self) -> Option<&Path> {
+        self.0.folder.as_deref()
+    }
+
     /// Where the job stands.
     pub fn status(&self) -> JobStatus {
         match &*self.0.outcome.0.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -185,10 +201,6 @@ impl JobHandle {
     /// `stop` the job ends with it: what the savepoint does not hold was not written either, so
     /// that a job that resumes from it goes on exactly there.
     pub fn savepoint(&self, folder: impl Into<PathBuf>, stop: bool) -> Result<()> {
-        if stop {
-            // Not restarted, should it fail on its way out.
-            self.0.wish.set(End::Cancel);
-        }
         self.take(CheckpointKind::Savepoint, Some(folder.into()), stop).map(drop)
     }
 

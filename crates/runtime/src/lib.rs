@@ -47,8 +47,8 @@ mod watermark;
 pub use check::OutputContract;
 pub use checkpoint::{
     Barrier, Checkpoint, CheckpointDirectory, CheckpointKind, CheckpointStore,
-    MemoryCheckpointStore, OperatorState, OperatorStates, SourceState, SourceTaskState,
-    write_savepoint,
+    MemoryCheckpointStore, OperatorState, OperatorStates, RestoreEffects, SourceState,
+    SourceTaskState, write_savepoint,
 };
 pub use clock::{Clock, Sleeper, SystemClock, VirtualClock};
 pub use config::{EndHook, JobConfig};

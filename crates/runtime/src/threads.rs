@@ -28,7 +28,7 @@ pub fn start(
     resume: Option<Arc<Checkpoint>>,
 ) -> Result<JobHandle> {
     let job = build(graph, config, resume, true)?;
-    let cell = JobCell::new(job.attempt());
+    let cell = JobCell::new(job.attempt(), &job.config);
     let handle = JobHandle(cell.clone());
     let name = format!("flott {}", job.config.job_id);
     spawn(&name, move || {
@@ -51,7 +51,7 @@ pub fn start_restarting(
     mut restarts: RestartStrategy,
 ) -> Result<JobHandle> {
     let job = attempt(&mut graphs, &config, resume.clone())?;
-    let cell = JobCell::new(job.attempt());
+    let cell = JobCell::new(job.attempt(), &job.config);
     let handle = JobHandle(cell.clone());
     let name = format!("flott {}", config.job_id);
     spawn(&name, move || {
@@ -95,7 +95,7 @@ fn attempt(
 
 /// The job is over. One that has finished needs its checkpoints no more.
 fn settle(cell: &JobCell, ended: Result<EndOfInput>, store: Option<&dyn CheckpointStore>) {
-    if let (Ok(EndOfInput::Drained), Some(store)) = (&ended, store)
+    if let (Ok(_), Some(store)) = (&ended, store)
         && let Err(error) = store.discard()
     {
         tracing::warn!(%error, "could not remove the checkpoints of a finished job");

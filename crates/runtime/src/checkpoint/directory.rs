@@ -64,11 +64,6 @@ impl CheckpointDirectory {
         Self { folder: folder.into(), retained: retained.max(1), known: Mutex::default() }
     }
 
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     fn keep(&self, checkpoint: &Checkpoint, known: &mut Known) -> io::Result<()> {
         let id = checkpoint.id;
         let shared = self.folder.join(SHARED);
@@ -126,6 +121,10 @@ impl CheckpointStore for CheckpointDirectory {
 
     fn latest(&self) -> Result<Option<Arc<Checkpoint>>> {
         Ok(self.known.lock().unwrap_or_else(PoisonError::into_inner).latest.clone())
+    }
+
+    fn folder(&self) -> Option<&Path> {
+        Some(&self.folder)
     }
 
     fn discard(&self) -> Result<()> {

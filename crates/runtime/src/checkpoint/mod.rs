@@ -5,8 +5,10 @@ mod load;
 mod manifest;
 mod pace;
 mod piece_file;
+mod restore;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flott_catalog::connector::{Committable, Split};
@@ -15,6 +17,7 @@ use crate::Result;
 
 pub use directory::{CheckpointDirectory, write_savepoint};
 pub(crate) use pace::CheckpointPace;
+pub use restore::RestoreEffects;
 
 /// Divides a stream into what belongs to a checkpoint and what comes after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +152,11 @@ pub trait CheckpointStore: Send + Sync {
 
     /// The latest one, from which the job restarts after a failure.
     fn latest(&self) -> Result<Option<Arc<Checkpoint>>>;
+
+    /// The folder in which checkpoints are kept, if it is one.
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
 
     /// Removes all that it keeps, because the job has finished.
     fn discard(&self) -> Result<()> {

@@ -1,6 +1,7 @@
 //! A physical plan to a job graph: each operator of the plan becomes a node, its traits decide
 //! exchanges and parallelism.
 
+mod fingerprint;
 mod operators;
 mod source;
 
@@ -37,6 +38,7 @@ pub fn translate(plan: &Arc<PhysicalPlan>, mut around: Surroundings) -> Result<J
     let mut translation = Translation {
         plan,
         graph: JobGraph::new(),
+        uids: fingerprint::fingerprints(plan),
         nodes: Vec::with_capacity(plan.nodes.len()),
         parallelism: Vec::with_capacity(plan.nodes.len()),
     };
@@ -49,6 +51,7 @@ pub fn translate(plan: &Arc<PhysicalPlan>, mut around: Surroundings) -> Result<J
 struct Translation<'a> {
     plan: &'a Arc<PhysicalPlan>,
     graph: JobGraph,
+    uids: Vec<String>,
     nodes: Vec<NodeId>,
     parallelism: Vec<usize>,
 }
@@ -154,7 +157,7 @@ impl Translation<'_> {
         let node = self.plan.node(id);
         let name = explain::describe(self.plan, id);
         NodeSpec {
-            uid: format!("{id}/{name}").into(),
+            uid: self.uids[id].as_str().into(),
             name: name.into(),
             parallelism,
             output: Some(OutputContract {
