@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flott_catalog::connector::{OptionDef, OptionKind, Options};
 use flott_functions::SessionSettings;
-use flott_plan::{LengthEnforcer, MiniBatch, NotNullEnforcer, PlanError, PlannerConfig};
+use flott_plan::{
+    EmitOptions, LengthEnforcer, MiniBatch, NotNullEnforcer, PlanError, PlannerConfig,
+};
 use jiff::tz::TimeZone;
 
 pub(crate) use recovery::{Recovery, Storage};
@@ -29,6 +31,11 @@ const OPTIONS: &[OptionDef] = &[
     REUSE_SUB_PLAN,
     REUSE_SOURCE,
     STATE_TTL,
+    EARLY_FIRE,
+    EARLY_FIRE_DELAY,
+    LATE_FIRE,
+    LATE_FIRE_DELAY,
+    ALLOW_LATENESS,
     MINI_BATCH,
     MINI_BATCH_SIZE,
     MINI_BATCH_LATENCY,
@@ -100,6 +107,33 @@ const INTERVAL_JOIN_CLEANUP: OptionDef = OptionDef::new(
     "how much later than possible an interval join frees rows, more of them at once",
 )
 .default("0 ms");
+const EARLY_FIRE: OptionDef = OptionDef::new(
+    "table.exec.emit.early-fire.enabled",
+    OptionKind::Bool,
+    "whether group windows give results before their end",
+)
+.default("false");
+const EARLY_FIRE_DELAY: OptionDef = OptionDef::new(
+    "table.exec.emit.early-fire.delay",
+    OptionKind::Duration,
+    "how often they do; 0: with every row",
+);
+const LATE_FIRE: OptionDef = OptionDef::new(
+    "table.exec.emit.late-fire.enabled",
+    OptionKind::Bool,
+    "whether group windows give results after their end for rows that come late",
+)
+.default("false");
+const LATE_FIRE_DELAY: OptionDef = OptionDef::new(
+    "table.exec.emit.late-fire.delay",
+    OptionKind::Duration,
+    "how often they do; 0: with every row",
+);
+const ALLOW_LATENESS: OptionDef = OptionDef::new(
+    "table.exec.emit.allow-lateness",
+    OptionKind::Duration,
+    "how late rows may come with late-fire; without it table.exec.state.ttl",
+);
 const MINI_BATCH: OptionDef = OptionDef::new(
     "table.exec.mini-batch.enabled",
     OptionKind::Bool,
@@ -253,6 +287,7 @@ impl SessionConfig {
             max_parallelism,
             state_ttl: millis(&STATE_TTL)?,
             interval_join_min_cleanup: millis(&INTERVAL_JOIN_CLEANUP)?,
+            emit: self.emit()?,
             mini_batch,
             not_null_enforcer: match word(&NOT_NULL_ENFORCER)?.as_str() {
                 "drop" => NotNullEnforcer::Drop,
@@ -264,6 +299,19 @@ impl SessionConfig {
                 _ => LengthEnforcer::Ignore,
             },
             working_directory,
+        })
+    }
+
+    fn emit(&self) -> Result<EmitOptions, PlanError> {
+        let delay = |def: &OptionDef| -> Result<Option<u64>, PlanError> {
+            Ok(self.options.duration(def)?.map(|delay| delay.as_millis() as u64))
+        };
+        Ok(EmitOptions {
+            early_fire: self.options.bool(&EARLY_FIRE)?,
+            early_delay: delay(&EARLY_FIRE_DELAY)?,
+            late_fire: self.options.bool(&LATE_FIRE)?,
+            late_delay: delay(&LATE_FIRE_DELAY)?,
+            allow_lateness: delay(&ALLOW_LATENESS)?,
         })
     }
 

@@ -23,6 +23,8 @@ pub struct PlannerConfig {
     pub state_ttl: u64,
     /// `table.exec.interval-join.min-cleanup-interval` in milliseconds.
     pub interval_join_min_cleanup: u64,
+    /// When group windows give results beside their end.
+    pub emit: EmitOptions,
     /// Mini-batch aggregation, where it is enabled.
     pub mini_batch: Option<MiniBatch>,
     /// `table.exec.sink.not-null-enforcer`
@@ -31,6 +33,21 @@ pub struct PlannerConfig {
     pub length_enforcer: LengthEnforcer,
     /// Relative paths in options are relative to it.
     pub working_directory: PathBuf,
+}
+
+/// `table.exec.emit.*`; all delays in milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EmitOptions {
+    /// `table.exec.emit.early-fire.enabled`
+    pub early_fire: bool,
+    /// `table.exec.emit.early-fire.delay`
+    pub early_delay: Option<u64>,
+    /// `table.exec.emit.late-fire.enabled`
+    pub late_fire: bool,
+    /// `table.exec.emit.late-fire.delay`
+    pub late_delay: Option<u64>,
+    /// `table.exec.emit.allow-lateness`
+    pub allow_lateness: Option<u64>,
 }
 
 /// `table.exec.mini-batch.*`
@@ -74,6 +91,7 @@ impl Default for PlannerConfig {
             max_parallelism: 128,
             state_ttl: 0,
             interval_join_min_cleanup: 0,
+            emit: EmitOptions::default(),
             mini_batch: None,
             not_null_enforcer: NotNullEnforcer::Error,
             length_enforcer: LengthEnforcer::Ignore,

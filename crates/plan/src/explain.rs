@@ -13,8 +13,8 @@ use flott_types::Schema;
 
 use crate::logical::{SinkTarget, WindowKind};
 use crate::physical::{
-    ColumnAggregate, Distribution, NodeId, PhysicalInput, PhysicalOp, PhysicalPlan, WindowOf,
-    WindowOutput, WindowSource,
+    ColumnAggregate, Distribution, EmitStrategy, NodeId, PhysicalInput, PhysicalOp, PhysicalPlan,
+    WindowOf, WindowOutput, WindowSource,
 };
 use crate::traits::state::StateBound;
 
@@ -219,7 +219,14 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
             let keys = names(below, &aggregate.keys);
             let group_by =
                 if keys.is_empty() { String::new() } else { format!("groupBy=[{keys}], ") };
-            format!("WindowAggregate({group_by}window=[{window}], select=[{}])", select.join(", "))
+            let select = select.join(", ");
+            match &aggregate.group_window {
+                None => format!("WindowAggregate({group_by}window=[{window}], select=[{select}])"),
+                Some(group_window) => format!(
+                    "GroupWindowAggregate({group_by}window=[{window}], select=[{select}]{})",
+                    emit(group_window.emit)
+                ),
+            }
         }
         PhysicalOp::WindowAssign(window) => {
             format!("WindowTableFunction(window=[{}])", window_text(window, input_schema(0)))
@@ -269,6 +276,18 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
             }
         },
     }
+}
+
+/// `, emit=[early delay 5000 millisecond, late no delay]`
+fn emit(strategy: Option<EmitStrategy>) -> String {
+    let Some(strategy) = strategy else { return String::new() };
+    let part = |word: &str, delay: Option<u64>| match delay? {
+        0 => Some(format!("{word} no delay")),
+        millis => Some(format!("{word} delay {millis} millisecond")),
+    };
+    let parts = [part("early", strategy.early), part("late", strategy.late)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!(", emit=[{}]", parts.join(", "))
 }
 
 fn column_names(schema: &Schema) -> Vec<String> {

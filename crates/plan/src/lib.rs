@@ -18,7 +18,7 @@ use flott_catalog::CatalogReader;
 use flott_functions::SessionSettings;
 use flott_sql::ast::{Insert, Query};
 
-pub use config::{LengthEnforcer, MiniBatch, NotNullEnforcer, PlannerConfig};
+pub use config::{EmitOptions, LengthEnforcer, MiniBatch, NotNullEnforcer, PlannerConfig};
 pub use error::{PlanError, Result};
 
 use bind::Binder;

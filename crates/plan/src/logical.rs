@@ -165,6 +165,8 @@ pub struct WindowAssignment {
     pub is_ltz: bool,
     /// Of SESSION: the columns by which sessions are told apart.
     pub partition: Vec<usize>,
+    /// Whether it is a group window, of GROUP BY, and not a window table function.
+    pub is_group_window: bool,
 }
 
 /// The windows of a window table function; all lengths in milliseconds.

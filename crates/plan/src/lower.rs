@@ -3,6 +3,7 @@
 mod aggregate;
 mod correlate;
 mod digest;
+mod group_window;
 mod join;
 mod over;
 mod rank;
@@ -120,12 +121,24 @@ impl Lowering<'_> {
             .hint("SET 'execution.runtime-mode' = 'streaming', or bound the table's source"));
         }
         let mode = scan.source.changelog_mode();
+        if self.config.batch && !mode.is_insert_only() {
+            return Err(PlanError::new(format!(
+                "Querying a table in batch mode is currently only possible for INSERT-only table \
+                 sources. But the source for table '{}' produces other changelog messages than \
+                 just INSERT.",
+                scan.path
+            ))
+            .hint("SET 'execution.runtime-mode' = 'streaming'"));
+        }
         let key: Option<Vec<usize>> = scan
             .table
             .primary_key
             .as_ref()
             .and_then(|key| key.columns.iter().map(|name| schema.index_of(name)).collect());
-        let id = self.add(PhysicalOp::Source(scan.clone()), Vec::new(), schema, span)?;
+        // No row of a bounded input is late.
+        let watermark = scan.watermark.clone().filter(|_| !self.config.batch);
+        let source = PhysicalOp::Source(Scan { watermark, ..scan.clone() });
+        let id = self.add(source, Vec::new(), schema, span)?;
         let partial = mode.contains(RowKind::UpdateAfter) && !mode.contains(RowKind::UpdateBefore);
         match key {
             _ if !partial => Ok(id),

@@ -186,6 +186,27 @@ pub struct WindowAggregate {
     pub outputs: Vec<WindowOutput>,
     /// Whether input rows may be taken back.
     pub input_retracts: bool,
+    /// That it is a group window, of GROUP BY, and not a window table function.
+    pub group_window: Option<GroupWindow>,
+}
+
+/// What group windows have and window table functions have not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupWindow {
+    /// When results are given beside the end of the window; `None`: never.
+    pub emit: Option<EmitStrategy>,
+}
+
+/// `table.exec.emit.*`: when results are given beside the end of the window. They are updated then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmitStrategy {
+    /// Before the end: milliseconds of processing time after a window's first row, and then again and
+    /// again; 0: with every row.
+    pub early: Option<u64>,
+    /// The same after the end of event-time windows, which are kept for `allow_lateness`.
+    pub late: Option<u64>,
+    /// For how many milliseconds of event time windows are kept after their end.
+    pub allow_lateness: u64,
 }
 
 /// Where the windows of a [`WindowAggregate`] come from.

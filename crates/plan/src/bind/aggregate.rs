@@ -184,7 +184,7 @@ impl Binder<'_> {
 
     /// Binds GROUP BY: the keys, and which of them each grouping set has.
     pub fn bind_group_by(&mut self, group_by: &ast::GroupBy, scope: &Scope) -> Result<Grouping> {
-        let mut grouping = Grouping { keys: Vec::new(), sets: vec![Vec::new()] };
+        let mut grouping = Grouping::global();
         for element in &group_by.elements {
             let sets = self.grouping_sets(element, scope, &mut grouping.keys)?;
             // Elements side by side combine: GROUP BY a, CUBE(b, c) has a in every set.
@@ -303,12 +303,29 @@ pub struct Grouping {
     pub keys: Vec<Expr>,
     /// The grouping sets as positions of keys; a single one with all keys for a plain GROUP BY.
     pub sets: Vec<Vec<usize>>,
+    /// What is grouped by where that differs from the keys as they are written.
+    columns: Option<Vec<Expr>>,
 }
 
 impl Grouping {
     /// No GROUP BY: one group of everything.
     pub fn global() -> Self {
-        Self { keys: Vec::new(), sets: vec![Vec::new()] }
+        Self { keys: Vec::new(), sets: vec![Vec::new()], columns: None }
+    }
+
+    /// Grouping by keys and a window: `columns` hold the keys, `window` the window's bounds.
+    pub fn by_window(keys: Vec<Expr>, columns: Vec<Expr>, window: &[Expr]) -> Self {
+        let with_window = |mut exprs: Vec<Expr>| {
+            exprs.extend_from_slice(window);
+            exprs
+        };
+        let keys = with_window(keys);
+        let sets = vec![(0..keys.len()).collect()];
+        Self { keys, sets, columns: Some(with_window(columns)) }
+    }
+
+    fn groups(&self) -> Vec<Expr> {
+        self.columns.clone().unwrap_or_else(|| self.keys.clone())
     }
 
     /// Whether there is more than one grouping set, or one that leaves keys out.
@@ -326,7 +343,7 @@ impl Grouping {
         span: Span,
     ) -> PlanRef {
         let (input, groups) =
-            if self.is_plain() { (input, self.keys.clone()) } else { self.expand(input) };
+            if self.is_plain() { (input, self.groups()) } else { self.expand(input) };
         // A time attribute survives grouping only together with the window it belongs to.
         let windowed = groups_by_window(&input, &groups);
         let mut fields: Vec<Field> = groups

@@ -31,6 +31,9 @@ impl Binder<'_> {
                 .at(call.span)
                 .hint(format!("write {upper}(…) OVER (PARTITION BY … ORDER BY …)")));
         }
+        if let Some(bound) = self.bind_auxiliary(call, context)? {
+            return Ok(bound);
+        }
         if matches!(upper.as_str(), "GROUPING" | "GROUPING_ID") {
             return self.bind_grouping(call, context);
         }

@@ -13,6 +13,7 @@ use super::types::{interval_root, resolve_type};
 use super::{Binder, Scope, symbol};
 use crate::bind::aggregate::AggregateContext;
 use crate::bind::over::OverContext;
+use crate::bind::group_window::GroupWindow;
 use crate::{PlanError, Result};
 
 /// What an expression is bound in.
@@ -25,17 +26,19 @@ pub struct Context<'s> {
     pub overs: Option<&'s mut OverContext>,
     /// Names that stand for expressions before columns do: those of the SELECT list, in QUALIFY.
     pub aliases: &'s [(String, Expr)],
+    /// The group window of the SELECT, whose bounds the expression may name.
+    pub window: Option<&'s GroupWindow>,
 }
 
 impl<'s> Context<'s> {
     /// A context without aggregates.
     pub fn new(scope: &'s Scope) -> Self {
-        Self { scope, aggregates: None, overs: None, aliases: &[] }
+        Self { scope, aggregates: None, overs: None, aliases: &[], window: None }
     }
 
-    /// The same context without aggregates and windows, for what they take as arguments.
+    /// The same context without aggregates and OVER, for what they take as arguments.
     pub fn inner(&self) -> Context<'s> {
-        Context::new(self.scope)
+        Context { window: self.window, ..Context::new(self.scope) }
     }
 
     fn resolve(&self, name: &[ast::Ident]) -> Result<Expr> {

@@ -1,11 +1,13 @@
 //! Binding: names to columns, calls to functions, syntax to a typed logical plan.
 //!
 //! The binder checks everything that needs no traits. One file a construct: [`expr`], [`call`],
-//! [`query`], [`select`], [`aggregate`], [`over`], [`table`] (FROM), [`window`], [`insert`].
+//! [`query`], [`select`], [`aggregate`], [`group_window`], [`over`], [`table`] (FROM), [`window`],
+//! [`insert`].
 
 mod aggregate;
 mod call;
 mod expr;
+mod group_window;
 mod hints;
 mod insert;
 mod literal;

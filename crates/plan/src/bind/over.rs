@@ -248,6 +248,7 @@ impl Binder<'_> {
             aggregates: context.aggregates.as_deref_mut(),
             overs: None,
             aliases: context.aliases,
+            window: context.window,
         };
         let mut order = Vec::new();
         for item in &spec.order_by {

@@ -6,6 +6,7 @@ use flott_types::{Field, Schema, TimeAttribute};
 
 use super::aggregate::{AggregateContext, Grouping};
 use super::expr::Context;
+use super::group_window::GroupWindow;
 use super::over::{OverCalls, OverContext, is_over_column};
 use super::query::{Ordered, anonymous, ordinal, output_column, sort_key};
 use super::{Binder, Bound, Scope};
@@ -47,16 +48,21 @@ impl Binder<'_> {
         plan: PlanRef,
         scope: Scope,
     ) -> Result<Ordered> {
-        let grouping = match &select.group_by {
-            Some(group_by) => Some(self.bind_group_by(group_by, &scope)?),
-            None => None,
+        let (plan, grouping, window) = match &select.group_by {
+            None => (plan, None, None),
+            Some(group_by) => match self.bind_group_window(group_by, &plan, &scope)? {
+                Some(by) => (by.plan, Some(by.grouping), Some(by.window)),
+                None => (plan, Some(self.bind_group_by(group_by, &scope)?), None),
+            },
         };
         let may_be_empty = grouping.as_ref().is_none_or(|grouping| grouping.keys.is_empty());
-        let mut aggregates = AggregateContext::new(scope.fields.len(), may_be_empty);
+        let width = window.as_ref().map_or(scope.fields.len(), GroupWindow::width);
+        let mut aggregates = AggregateContext::new(width, may_be_empty);
         let mut overs = OverContext::new(&select.windows)?;
         let mut context = Context {
             aggregates: Some(&mut aggregates),
             overs: Some(&mut overs),
+            window: window.as_ref(),
             ..Context::new(&scope)
         };
         let items = self.bind_items(&select.items, &mut context)?;
@@ -65,7 +71,11 @@ impl Binder<'_> {
             Some(qualify) => Some(self.bind_qualify(qualify, &items, &mut context)?),
             None => None,
         };
-        let mut context = Context { aggregates: Some(&mut aggregates), ..Context::new(&scope) };
+        let mut context = Context {
+            aggregates: Some(&mut aggregates),
+            window: window.as_ref(),
+            ..Context::new(&scope)
+        };
         let having = match &select.having {
             Some(having) => Some((self.bind_condition(having, &mut context)?, having.span)),
             None => None,
@@ -114,6 +124,7 @@ impl Binder<'_> {
             aggregates: context.aggregates.as_deref_mut(),
             overs: context.overs.as_deref_mut(),
             aliases: &aliases,
+            window: context.window,
         };
         let condition = self.bind_condition(qualify, &mut context)?;
         if !condition.columns().into_iter().any(is_over_column) {
@@ -267,7 +278,7 @@ fn group(
         .iter()
         .enumerate()
         .map(|(i, key)| match key {
-            Expr::Column { index, .. } => scope.fields[*index].name.to_string(),
+            Expr::Column { index, .. } => plan.schema.fields[*index].name.to_string(),
             _ => format!("$f{i}"),
         })
         .collect();

@@ -217,6 +217,18 @@ fn assign_windows(
             )));
         }
     };
+    if batch && attribute == TimeAttribute::Proctime {
+        return Err(PlanError::new("Processing time Window TableFunction is not supported yet.")
+            .at(time_span)
+            .hint("batch mode has windows over columns of the table only"));
+    }
+    if batch && matches!(kind, WindowKind::Session { .. }) {
+        return Err(PlanError::new(
+            "Unaligned windows like session are not supported in batch mode yet.",
+        )
+        .at(span)
+        .hint("SET 'execution.runtime-mode' = 'streaming'"));
+    }
     let is_ltz = matches!(time_field.data_type.root, TypeRoot::TimestampLtz(_));
     let mut fields: Vec<Field> = input.schema.fields.clone();
     let bound = DataType::timestamp(3).not_null();
@@ -232,6 +244,7 @@ fn assign_windows(
         is_rowtime: attribute == TimeAttribute::Rowtime,
         is_ltz,
         partition,
+        is_group_window: false,
     });
     Ok(anonymous(LogicalPlan::spanned(op, vec![input], Schema::new(fields), span)))
 }

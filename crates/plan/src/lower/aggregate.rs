@@ -5,8 +5,8 @@ use flott_functions::Expr;
 use super::{Lowering, by, column};
 use crate::logical::{Aggregate, AggregateCall, LogicalOp, PlanRef, WindowAssignment, WindowKind};
 use crate::physical::{
-    ColumnAggregate, GroupAggregate, NodeId, PhysicalOp, WindowAggregate, WindowOf, WindowOutput,
-    WindowSource,
+    ColumnAggregate, GroupAggregate, GroupWindow, NodeId, PhysicalOp, WindowAggregate, WindowOf,
+    WindowOutput, WindowSource,
 };
 use crate::traits::window::{grouping_window, window_assignment};
 use crate::{PlanError, Result};
@@ -71,7 +71,7 @@ impl Lowering<'_> {
 
     fn window_aggregate(&mut self, plan: &PlanRef, aggregate: &Aggregate) -> Result<NodeId> {
         if let Some(below) = below_window(plan.input(), aggregate) {
-            check_hop(below.window.kind)?;
+            self.check_window(below.window)?;
             return self.sliced(plan, aggregate, below);
         }
         let Some(columns) = grouping_window(plan.input(), &aggregate.groups) else {
@@ -79,7 +79,8 @@ impl Lowering<'_> {
         };
         let window = window_assignment(plan.input())
             .ok_or_else(|| PlanError::new("the window of a window aggregate was lost"))?;
-        check_hop(window.kind)?;
+        self.check_window(window)?;
+        let group_window = self.group_window(window)?;
         let (is_rowtime, is_ltz) = (window.is_rowtime, window.is_ltz);
         let outputs = outputs(&aggregate.groups, |index| {
             if Some(index) == columns.start {
@@ -106,7 +107,7 @@ impl Lowering<'_> {
         let end = positions.pop().unwrap_or_default();
         let start = positions.pop().unwrap_or_default();
         let source = WindowSource::Attached { start, end, is_rowtime, is_ltz };
-        self.add_window(plan, aggregate, input, source, &keys, &positions, outputs)
+        self.add_window(plan, aggregate, input, (source, group_window), &keys, &positions, outputs)
     }
 
     /// The aggregate cuts the time column into windows itself, so that windows that overlap can
@@ -152,7 +153,8 @@ impl Lowering<'_> {
             is_ltz: below.window.is_ltz,
             partition,
         });
-        self.add_window(plan, aggregate, input, source, &keys, &positions, outputs)
+        let group_window = self.group_window(below.window)?;
+        self.add_window(plan, aggregate, input, (source, group_window), &keys, &positions, outputs)
     }
 
     #[allow(clippy::too_many_arguments)] // The last step of two ways to the same operator.
@@ -161,7 +163,7 @@ impl Lowering<'_> {
         plan: &PlanRef,
         aggregate: &Aggregate,
         input: NodeId,
-        window: WindowSource,
+        (window, group_window): (WindowSource, Option<GroupWindow>),
         keys: &[Expr],
         positions: &[usize],
         outputs: Vec<WindowOutput>,
@@ -173,6 +175,7 @@ impl Lowering<'_> {
             calls,
             outputs,
             input_retracts: !self.plan.node(input).changelog.is_insert_only(),
+            group_window,
         });
         self.add(op, vec![by(input, &keys)], plan.schema.clone(), plan.span)
     }
@@ -266,15 +269,5 @@ fn below_window<'p>(plan: &'p PlanRef, aggregate: &Aggregate) -> Option<BelowWin
             }
             _ => return None,
         }
-    }
-}
-
-fn check_hop(kind: WindowKind) -> Result<()> {
-    match kind {
-        WindowKind::Hop { slide, size, .. } if size % slide != 0 => Err(PlanError::new(format!(
-            "HOP table function based aggregate requires size must be an integral multiple of \
-             slide, but got size {size} ms and slide {slide} ms"
-        ))),
-        _ => Ok(()),
     }
 }

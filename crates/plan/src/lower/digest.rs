@@ -32,6 +32,7 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
         PhysicalOp::WindowAggregate(aggregate) => {
             write!(out, "window {:?} {:?}", aggregate.window, aggregate.keys).ok()?;
             write!(out, " {:?} {}", aggregate.outputs, calls(&aggregate.calls)).ok()?;
+            write!(out, " {:?}", aggregate.group_window).ok()?;
         }
         PhysicalOp::WindowAssign(window) => write!(out, "assign {window:?}").ok()?,
         PhysicalOp::Join(join) => {

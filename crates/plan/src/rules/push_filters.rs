@@ -7,6 +7,7 @@ use flott_functions::{Expr, SessionSettings, Volatility};
 use crate::Result;
 use crate::bind::{inline, split_condition};
 use crate::logical::{Aggregate, Join, JoinKind, LogicalOp, LogicalPlan, PlanRef, WindowKind};
+use crate::traits::window::window_columns;
 
 pub(super) fn apply(roots: Vec<PlanRef>, _: &SessionSettings) -> Result<Vec<PlanRef>> {
     Ok(roots.iter().map(|root| push(root, Vec::new())).collect())
@@ -84,14 +85,21 @@ fn push(plan: &PlanRef, mut conditions: Vec<Expr>) -> PlanRef {
     }
 }
 
-/// A condition on keys alone removes whole groups, before as well as after grouping.
+/// A condition on keys alone removes whole groups, before as well as after grouping. One on the bounds
+/// of a window stays behind it: the windows that overlap then still share their parts.
 fn push_aggregate(plan: &PlanRef, aggregate: &Aggregate, conditions: Vec<Expr>) -> PlanRef {
     let keys = &aggregate.groups;
+    let window = window_columns(plan.input());
+    let is_bound = |key: &Expr| match key {
+        Expr::Column { index, .. } => window.is_some_and(|window| window.contains(*index)),
+        _ => false,
+    };
     let (down, stay) = conditions.into_iter().partition(|condition| {
         let columns = condition.columns();
         !columns.is_empty()
             && columns.iter().all(|column| {
-                keys.get(*column).is_some_and(|key| key.volatility() == Volatility::Immutable)
+                keys.get(*column)
+                    .is_some_and(|key| key.volatility() == Volatility::Immutable && !is_bound(key))
             })
             && condition.volatility() == Volatility::Immutable
     });

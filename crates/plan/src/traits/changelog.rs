@@ -5,7 +5,9 @@ use flott_types::{ChangelogMode, RowKind};
 use flott_functions::Expr;
 
 use crate::logical::{JoinKind, SinkTarget};
-use crate::physical::{Keep, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan, RankStrategy};
+use crate::physical::{
+    GroupWindow, Keep, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan, RankStrategy,
+};
 use crate::{PlanError, Result};
 
 /// The kinds an operator gives for the kinds its inputs give.
@@ -27,8 +29,12 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
                 updating
             }
         }
-        PhysicalOp::WindowAggregate(_)
-        | PhysicalOp::WindowRank(_)
+        PhysicalOp::WindowAggregate(aggregate) => match &aggregate.group_window {
+            Some(GroupWindow { emit: Some(_) }) if first.is_insert_only() => updating,
+            Some(GroupWindow { emit: Some(_) }) => ChangelogMode::ALL,
+            _ => ChangelogMode::INSERT_ONLY,
+        },
+        PhysicalOp::WindowRank(_)
         | PhysicalOp::TemporalSort(_)
         | PhysicalOp::Sort(_) => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Rank(rank) if rank.final_only => ChangelogMode::INSERT_ONLY,

@@ -2,7 +2,9 @@
 
 use flott_functions::Expr;
 
-use crate::logical::{EquiPair, Join, JoinKind, LogicalOp, LogicalPlan, WindowAssignment};
+use crate::logical::{
+    EquiPair, Join, JoinKind, LogicalOp, LogicalPlan, WindowAssignment, WindowKind,
+};
 
 /// The columns of a plan that came, unchanged, from a window table function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +25,11 @@ impl WindowColumns {
             exprs.iter().position(|e| matches!(e, Expr::Column { index, .. } if *index == column))
         };
         Self { start: find(self.start), end: find(self.end), time: find(self.time) }
+    }
+
+    /// Whether a column is one of them.
+    pub fn contains(self, column: usize) -> bool {
+        [self.start, self.end, self.time].contains(&Some(column))
     }
 
     /// Whether both bounds are still there.
@@ -134,12 +141,54 @@ pub fn window_assignment(plan: &LogicalPlan) -> Option<&WindowAssignment> {
     }
 }
 
-/// The window by both bounds of which these expressions group.
+/// The window by both bounds of which these expressions group, so that each group is complete when its
+/// window ends.
+///
+/// Sessions of different partitions end at different times though their bounds may be equal: groups that
+/// are not just those partitions are ordinary ones, as in Flink.
 pub fn grouping_window(input: &LogicalPlan, groups: &[Expr]) -> Option<WindowColumns> {
-    joined_windows(input).into_iter().find(|columns| columns.project(groups).is_whole())
+    let by_bounds = |columns: &WindowColumns| columns.project(groups).is_whole();
+    let window = joined_windows(input).into_iter().find(by_bounds)?;
+    groups_sessions(input, groups, window).then_some(window)
 }
 
-/// Whether grouping by these expressions is by both bounds of the input's window.
+/// Whether grouping by these expressions is by the window of the input.
 pub fn groups_by_window(input: &LogicalPlan, groups: &[Expr]) -> bool {
     grouping_window(input, groups).is_some()
+}
+
+/// Whether the keys beside the window are those by which sessions are told apart; true of windows that
+/// are no sessions.
+fn groups_sessions(input: &LogicalPlan, groups: &[Expr], columns: WindowColumns) -> bool {
+    let Some(partition) = session_partition(input) else { return true };
+    let keys: Vec<Option<usize>> = groups
+        .iter()
+        .map(|group| match group {
+            Expr::Column { index, .. } => Some(*index),
+            _ => None,
+        })
+        .filter(|key| !key.is_some_and(|key| columns.contains(key)))
+        .collect();
+    keys.iter().all(|key| key.is_some_and(|key| partition.contains(&Some(key))))
+        && partition.iter().all(|column| keys.contains(column))
+}
+
+/// Where the columns are by which the sessions of a plan are told apart; `None` inside for one that was
+/// lost, outside for windows that are no sessions.
+fn session_partition(plan: &LogicalPlan) -> Option<Vec<Option<usize>>> {
+    let through = |exprs: &[Expr]| {
+        let find = |column: Option<usize>| {
+            let column = column?;
+            exprs.iter().position(|e| matches!(e, Expr::Column { index, .. } if *index == column))
+        };
+        Some(session_partition(plan.input())?.into_iter().map(find).collect())
+    };
+    match &plan.op {
+        LogicalOp::Window(window) => matches!(window.kind, WindowKind::Session { .. })
+            .then(|| window.partition.iter().copied().map(Some).collect()),
+        LogicalOp::Project(exprs) => through(exprs),
+        LogicalOp::Filter(_) | LogicalOp::Over(_) => session_partition(plan.input()),
+        LogicalOp::Aggregate(aggregate) => through(&aggregate.groups),
+        _ => None,
+    }
 }

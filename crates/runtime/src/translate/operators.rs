@@ -16,7 +16,7 @@ use crate::graph::OperatorFactory;
 use crate::operator::Operator;
 use crate::operators::{
     CalcOperator, ChangelogNormalize, CorrelateOperator, DropUpdateBefore, ExpandOperator,
-    GroupAggregateOperator, IntervalJoinOperator, JoinOperator, LimitOperator, RankOperator,
+    GroupAggregateOperator, GroupWindowOperator, IntervalJoinOperator, JoinOperator, LimitOperator, RankOperator,
     SortOperator, TemporalJoinOperator, TemporalSortOperator, UnionOperator,
     WindowAggregateOperator, WindowAssignOperator, WindowJoinOperator, WindowRankOperator,
     deduplicate,
@@ -87,7 +87,12 @@ fn operator(
         }
         PhysicalOp::WindowAggregate(spec) => {
             let schema = node.schema.to_arrow();
-            Box::new(WindowAggregateOperator::new(spec, input(0), schema, task)?)
+            match spec.group_window.as_ref().and_then(|window| window.emit) {
+                Some(emit) => {
+                    Box::new(GroupWindowOperator::new(spec, emit, input(0), schema, task)?)
+                }
+                None => Box::new(WindowAggregateOperator::new(spec, input(0), schema, task)?),
+            }
         }
         PhysicalOp::WindowAssign(window) => {
             let schema = node.schema.to_arrow();

@@ -88,6 +88,18 @@ impl Slices {
         self.shape == Shape::Cumulate
     }
 
+    /// Whether every slice is a window, and every window a slice.
+    pub fn are_windows(&self) -> bool {
+        self.shape == Shape::Tumble
+    }
+
+    /// The ends of the slices of a window, given its start and end.
+    pub fn ends_in(&self, start: i64, end: i64) -> impl Iterator<Item = i64> + use<> {
+        let slice = self.slice;
+        let ends = std::iter::successors(Some(start), move |end| end.checked_add(slice)).skip(1);
+        ends.take_while(move |at| *at <= end)
+    }
+
     /// All windows of a time as starts and ends, in Flink's order: of HOP the latest first.
     pub fn windows(&self, time: i64) -> impl Iterator<Item = (i64, i64)> + use<> {
         let this = *self;

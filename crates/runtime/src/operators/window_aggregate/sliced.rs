@@ -30,6 +30,8 @@ pub(super) struct Sliced {
     slices: BTreeMap<i64, Slice>,
     /// The ends of the windows to fire next: every slice is in one of them.
     due: BTreeSet<i64>,
+    /// Whether the slices of a window are merged from the first to the last.
+    in_order: bool,
     memory: usize,
 }
 
@@ -88,6 +90,7 @@ impl Sliced {
             spec: PaneSpec::new(spec, input),
             slices: BTreeMap::new(),
             due: BTreeSet::new(),
+            in_order: spec.group_window.is_some(),
             memory: 0,
         }))
     }
@@ -127,7 +130,8 @@ impl Sliced {
                 }
             };
             last = Some((slice, *watermark, open));
-            late += usize::from(!open);
+            // Between the windows of a HOP that leaves gaps nothing is late.
+            late += usize::from(!open && self.cut.first_window(slice).is_some());
             targets.push(open.then_some(slice));
         }
         (targets, late)
@@ -177,9 +181,14 @@ impl Sliced {
                 emit(&all.pane, start, window, out)?;
             }
         } else {
-            // Flink begins with the latest slice, which shows in what keeps its rows in order.
+            // Flink begins with the latest slice, but for group windows, which shows in what keeps its
+            // rows in order.
+            let mut in_order = ends.clone();
+            if !self.in_order {
+                in_order.reverse();
+            }
             let mut merged = Pane::new(&self.spec)?;
-            for slice in ends.iter().rev().filter_map(|end| self.slices.get(end)) {
+            for slice in in_order.iter().filter_map(|end| self.slices.get(end)) {
                 merged.merge(&slice.pane, 0)?;
             }
             emit(&merged, start, window, out)?;

@@ -44,6 +44,7 @@ fn spec(kind: WindowKind, retracts: bool) -> WindowAggregate {
             WindowOutput::Time,
         ],
         input_retracts: retracts,
+        group_window: None,
     }
 }
 
