@@ -1,8 +1,10 @@
-//! Nexmark queries over files: how many rows they take a second, and a second of processor time.
+//! Nexmark queries over files or generated events: how many rows they take a second, and a second of
+//! processor time.
 //!
 //! ```sh
 //! cargo run --release -p flott-bench -- generate --events 1000000 --out target/nexmark
-//! cargo run --release -p flott-bench -- run --data target/nexmark --format json q0 q1 agg
+//! cargo run --release -p flott-bench -- run --data target/nexmark/json/p1 --format json q0 q1 agg
+//! cargo run --release -p flott-bench -- run --events 1000000 q0 q1 agg
 //! ```
 
 mod generate;
@@ -15,6 +17,7 @@ use std::time::Instant;
 
 use clap::{Parser, Subcommand};
 use flott::{Outcome, TableEnvironment, split_script};
+use queries::Tables;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -42,9 +45,13 @@ enum Command {
     },
     /// Run queries into blackhole.
     Run {
-        /// The folder of the tables: `<data>/person`, `<data>/auction`, `<data>/bid`.
+        /// The folder of the tables: `<data>/person`, `<data>/auction`, `<data>/bid`. Without it, events
+        /// are generated in the process.
         #[arg(long)]
-        data: PathBuf,
+        data: Option<PathBuf>,
+        /// How many events are generated.
+        #[arg(long, default_value_t = 1_000_000, conflicts_with = "data")]
+        events: u64,
         /// `json` or `csv`.
         #[arg(long, default_value = "json")]
         format: String,
@@ -76,8 +83,12 @@ enum BenchError {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Generate { events, out, stripes } => generate::files(events, &out, stripes),
-        Command::Run { data, format, parallelism, repeat, queries } => {
-            run(&data, &format, parallelism, repeat, &queries)
+        Command::Run { data, events, format, parallelism, repeat, queries } => {
+            let tables = match &data {
+                Some(data) => Tables::Files { data, format: &format },
+                None => Tables::Generated { events },
+            };
+            run(&tables, parallelism, repeat, &queries)
         }
     };
     match outcome {
@@ -90,8 +101,7 @@ fn main() -> ExitCode {
 }
 
 fn run(
-    data: &std::path::Path,
-    format: &str,
+    tables: &Tables,
     parallelism: usize,
     repeat: usize,
     names: &[String],
@@ -100,7 +110,7 @@ fn run(
     for (name, text) in queries::named(names)? {
         let mut best: Option<Measured> = None;
         for _ in 0..repeat.max(1) {
-            let measured = measure(data, format, parallelism, text)?;
+            let measured = measure(tables, parallelism, text)?;
             if best.as_ref().is_none_or(|best| measured.cpu < best.cpu) {
                 best = Some(measured);
             }
@@ -128,21 +138,18 @@ struct Measured {
 }
 
 /// Runs a query's script in a fresh session; rows are those that its sources gave.
-fn measure(
-    data: &std::path::Path,
-    format: &str,
-    parallelism: usize,
-    text: &str,
-) -> Result<Measured, BenchError> {
+fn measure(tables: &Tables, parallelism: usize, text: &str) -> Result<Measured, BenchError> {
     let mut session = TableEnvironment::new();
     session.config_mut().set("parallelism.default", &parallelism.to_string());
-    let script = queries::tables(data, format) + text;
+    let out = tempfile::tempdir()?;
+    let script = queries::script(tables, text, out.path());
     let (wall, cpu) = (Instant::now(), process::cpu_seconds());
     let mut rows = 0;
     for statement in split_script(&script) {
         if let Outcome::Job(job) = session.execute(statement.text)? {
             job.wait().map_err(flott::Error::from)?;
-            let sources = job.metrics().operators.into_iter().filter(|op| op.bytes > 0);
+            let is_source = |name: &str| name.starts_with("TableSourceScan");
+            let sources = job.metrics().operators.into_iter().filter(|op| is_source(&op.name));
             rows += sources.map(|operator| operator.total().rows_out).sum::<u64>();
         }
     }

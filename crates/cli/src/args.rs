@@ -34,6 +34,9 @@ pub struct SessionArgs {
     /// Set an option as the statement SET does; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value, global = true)]
     pub set: Vec<(String, String)>,
+    /// Refuse queries with operators whose state nothing bounds ('table.exec.strict-state').
+    #[arg(long, global = true)]
+    pub strict_state: bool,
 }
 
 /// Arguments of `flott run`.
@@ -96,6 +99,9 @@ impl SessionArgs {
     /// A session with these options.
     pub fn session(&self) -> TableEnvironment {
         let mut session = TableEnvironment::new();
+        if self.strict_state {
+            session.config_mut().set("table.exec.strict-state", "true");
+        }
         for (key, value) in &self.set {
             session.config_mut().set(key, value);
         }

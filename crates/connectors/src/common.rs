@@ -57,6 +57,12 @@ pub(crate) const COMMON: &[OptionDef] = &[
         OptionKind::Duration,
         "a source without rows for so long does not hold watermarks back",
     ),
+    OptionDef::new(
+        "attribute-domain",
+        OptionKind::Text,
+        "columns, separated by commas, whose values come from a domain that does not grow: state \
+         kept for each of their values is bounded",
+    ),
 ];
 
 /// Several lists of options as one.

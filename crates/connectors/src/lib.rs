@@ -8,13 +8,14 @@
 //!
 //! ```
 //! let names: Vec<_> = flott_connectors::all().iter().map(|def| def.name).collect();
-//! assert_eq!(names, ["blackhole", "datagen", "filesystem", "print"]);
+//! assert_eq!(names, ["blackhole", "datagen", "filesystem", "nexmark", "print"]);
 //! ```
 //!
 //! | connector | reads | writes |
 //! |---|---|---|
 //! | `filesystem` | files and directories, bounded or watched | part files, exactly once |
 //! | `datagen` | generated rows | |
+//! | `nexmark` | the events of the Nexmark benchmark | |
 //! | `print` | | lines on standard output or error |
 //! | `blackhole` | | nothing |
 
@@ -24,6 +25,7 @@ mod common;
 mod datagen;
 mod filesystem;
 mod format;
+pub mod nexmark;
 mod pack;
 mod print;
 
@@ -31,5 +33,11 @@ use flott_catalog::connector::ConnectorDef;
 
 /// All connectors of this crate, by name.
 pub fn all() -> Vec<&'static ConnectorDef> {
-    vec![&blackhole::BLACKHOLE, &datagen::DATAGEN, &filesystem::FILESYSTEM, &print::PRINT]
+    vec![
+        &blackhole::BLACKHOLE,
+        &datagen::DATAGEN,
+        &filesystem::FILESYSTEM,
+        &nexmark::NEXMARK,
+        &print::PRINT,
+    ]
 }

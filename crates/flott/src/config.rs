@@ -31,6 +31,7 @@ const OPTIONS: &[OptionDef] = &[
     REUSE_SUB_PLAN,
     REUSE_SOURCE,
     STATE_TTL,
+    STRICT_STATE,
     EARLY_FIRE,
     EARLY_FIRE_DELAY,
     LATE_FIRE,
@@ -107,6 +108,12 @@ const INTERVAL_JOIN_CLEANUP: OptionDef = OptionDef::new(
     "how much later than possible an interval join frees rows, more of them at once",
 )
 .default("0 ms");
+const STRICT_STATE: OptionDef = OptionDef::new(
+    "table.exec.strict-state",
+    OptionKind::Bool,
+    "whether plans with operators whose state nothing bounds are refused",
+)
+.default("false");
 const EARLY_FIRE: OptionDef = OptionDef::new(
     "table.exec.emit.early-fire.enabled",
     OptionKind::Bool,
@@ -287,6 +294,7 @@ impl SessionConfig {
             max_parallelism,
             state_ttl: millis(&STATE_TTL)?,
             interval_join_min_cleanup: millis(&INTERVAL_JOIN_CLEANUP)?,
+            strict_state: options.bool(&STRICT_STATE)?,
             emit: self.emit()?,
             mini_batch,
             not_null_enforcer: match word(&NOT_NULL_ENFORCER)?.as_str() {

@@ -23,6 +23,8 @@ pub struct PlannerConfig {
     pub state_ttl: u64,
     /// `table.exec.interval-join.min-cleanup-interval` in milliseconds.
     pub interval_join_min_cleanup: u64,
+    /// `table.exec.strict-state`: plans whose state nothing bounds are refused.
+    pub strict_state: bool,
     /// When group windows give results beside their end.
     pub emit: EmitOptions,
     /// Mini-batch aggregation, where it is enabled.
@@ -91,6 +93,7 @@ impl Default for PlannerConfig {
             max_parallelism: 128,
             state_ttl: 0,
             interval_join_min_cleanup: 0,
+            strict_state: false,
             emit: EmitOptions::default(),
             mini_batch: None,
             not_null_enforcer: NotNullEnforcer::Error,

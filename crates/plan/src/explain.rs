@@ -11,6 +11,7 @@ use flott_catalog::connector::ScanColumn;
 use flott_functions::Expr;
 use flott_types::Schema;
 
+use crate::MiniBatch;
 use crate::logical::{SinkTarget, WindowKind};
 use crate::physical::{
     ColumnAggregate, Distribution, EmitStrategy, NodeId, PhysicalInput, PhysicalOp, PhysicalPlan,
@@ -190,10 +191,17 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
             let mut select: Vec<String> =
                 aggregate.keys.iter().map(|key| below.fields[*key].name.to_string()).collect();
             select.extend(calls(&aggregate.calls, below, &fields()));
+            let bundled = match aggregate.mini_batch {
+                None => String::new(),
+                Some(MiniBatch { size, latency }) => {
+                    format!(", miniBatch=[{size} rows, {latency} ms]")
+                }
+            };
+            let select = select.join(", ");
             if aggregate.keys.is_empty() {
-                format!("GroupAggregate(select=[{}])", select.join(", "))
+                format!("GroupAggregate(select=[{select}]{bundled})")
             } else {
-                format!("GroupAggregate(groupBy=[{group_by}], select=[{}])", select.join(", "))
+                format!("GroupAggregate(groupBy=[{group_by}], select=[{select}]{bundled})")
             }
         }
         PhysicalOp::WindowAggregate(aggregate) => {

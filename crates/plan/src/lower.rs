@@ -23,8 +23,8 @@ use crate::physical::{
     Calc, Distribution, Keep, NodeId, PhysicalInput, PhysicalNode, PhysicalOp, PhysicalPlan,
     PhysicalSink, WindowOf,
 };
-use crate::traits::state::StateBound;
-use crate::traits::{changelog, keys};
+use crate::traits::state::{self, StateBound};
+use crate::traits::{changelog, domain, keys};
 use crate::{NotNullEnforcer, PlanError, PlannerConfig, Result};
 
 /// Lowers optimised plans of one job to operators.
@@ -36,6 +36,7 @@ pub fn lower(
     let mut lowering = Lowering {
         plan: PhysicalPlan { nodes: Vec::new(), sinks: Vec::new() },
         bounded: Vec::new(),
+        domains: Vec::new(),
         done: HashMap::new(),
         digests: HashMap::new(),
         settings,
@@ -48,6 +49,9 @@ pub fn lower(
     let mut plan = reachable(lowering.plan);
     changelog::drop_unneeded_updates(&mut plan);
     changelog::check_sinks(&plan)?;
+    if config.strict_state {
+        state::check_bounded(&plan)?;
+    }
     Ok(plan)
 }
 
@@ -55,6 +59,8 @@ struct Lowering<'a> {
     plan: PhysicalPlan,
     /// For each node, whether its input ends.
     bounded: Vec<bool>,
+    /// For each node, which of its columns have a domain that does not grow.
+    domains: Vec<Vec<bool>>,
     done: HashMap<*const LogicalPlan, NodeId>,
     digests: HashMap<String, NodeId>,
     settings: &'a SessionSettings,
@@ -353,11 +359,15 @@ impl Lowering<'_> {
             | PhysicalOp::Union => Vec::new(),
         };
         let state = self.state_bound(&op, &inputs, bounded);
+        let of_inputs: Vec<&[bool]> =
+            inputs.iter().map(|input| self.domains[input.node].as_slice()).collect();
+        let domains = domain::of(&op, &schema, &of_inputs)?;
         let changelog = changelog::produced(&op, &modes);
         let node = PhysicalNode { op, inputs, schema, changelog, unique_keys, state, span };
         let id = self.plan.nodes.len();
         self.plan.nodes.push(node);
         self.bounded.push(bounded);
+        self.domains.push(domains);
         if let Some(digest) = digest {
             self.digests.insert(digest, id);
         }
@@ -370,15 +380,26 @@ impl Lowering<'_> {
             let names: Vec<&str> = columns.iter().map(|c| &*schema.fields[*c].name).collect();
             names.join(", ")
         };
+        let of_domain = |columns: &[usize], input: usize| {
+            columns.iter().all(|column| self.domains[inputs[input].node][*column])
+        };
         match op {
             PhysicalOp::Source(_) | PhysicalOp::Limit { .. } => StateBound::Constant,
-            PhysicalOp::GroupAggregate(aggregate) if aggregate.keys.is_empty() => {
-                StateBound::Constant
-            }
             PhysicalOp::GroupAggregate(aggregate) => {
-                StateBound::keyed(aggregate.state_ttl, bounded, || {
-                    format!("a group for each ({})", name(&aggregate.keys, 0))
-                })
+                let domain = &self.domains[inputs[0].node];
+                let calls = &aggregate.calls;
+                let grows = domain::growing_call(calls, aggregate.input_retracts, domain);
+                let keys = name(&aggregate.keys, 0);
+                match (of_domain(&aggregate.keys, 0), grows) {
+                    (true, None) if aggregate.keys.is_empty() => StateBound::Constant,
+                    (true, None) => StateBound::Domain(keys),
+                    (true, Some(call)) => StateBound::keyed(aggregate.state_ttl, bounded, || {
+                        format!("the values that {} has seen", call.name)
+                    }),
+                    (false, _) => StateBound::keyed(aggregate.state_ttl, bounded, || {
+                        format!("a group for each ({keys})")
+                    }),
+                }
             }
             PhysicalOp::WindowAggregate(_) => StateBound::Watermark,
             PhysicalOp::Join(join) => StateBound::joined(join.state_ttl, bounded),
@@ -390,6 +411,9 @@ impl Lowering<'_> {
             PhysicalOp::TemporalJoin(join) => StateBound::keyed(join.state_ttl, bounded, || {
                 format!("the latest version of each ({})", name(&join.right_keys, 1))
             }),
+            PhysicalOp::ChangelogNormalize { key } if of_domain(key, 0) => {
+                StateBound::Domain(name(key, 0))
+            }
             PhysicalOp::ChangelogNormalize { key } => {
                 StateBound::keyed(self.config.state_ttl, bounded, || {
                     format!("the last row of each ({})", name(key, 0))

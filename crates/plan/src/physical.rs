@@ -14,6 +14,7 @@ use flott_sql::ast::Span;
 use flott_types::{ChangelogMode, DataType, Schema, Value};
 
 pub use crate::logical::Correlate;
+use crate::MiniBatch;
 use crate::logical::{JoinKind, Scan, Sink, WindowKind};
 use crate::traits::state::StateBound;
 
@@ -172,6 +173,8 @@ pub struct GroupAggregate {
     pub final_only: bool,
     /// Idle groups are forgotten after so many milliseconds; 0: never.
     pub state_ttl: u64,
+    /// Rows are gathered so that only net changes are given.
+    pub mini_batch: Option<MiniBatch>,
 }
 
 /// Aggregation by window.

@@ -76,6 +76,7 @@ fn harness(keys: &[DataType], retracts: bool) -> (OperatorHarness, Schema) {
         emit_update_before: true,
         final_only: false,
         state_ttl: 0,
+        mini_batch: None,
     };
     let results = [TypeRoot::BigInt.not_null(), DataType::bigint()];
     let output = schema(&[keys, &results].concat()).to_arrow();

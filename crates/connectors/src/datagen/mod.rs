@@ -9,28 +9,33 @@ mod fields;
 mod nested;
 mod numbers;
 mod random;
-mod reader;
+pub(crate) mod reader;
 mod rows;
-mod split;
+pub(crate) mod split;
 #[cfg(test)]
 mod tests;
 mod text;
 
 use std::sync::Arc;
 
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_catalog::connector::{
     Boundedness, ConnectorDef, ConnectorError, OptionDef, OptionKind, ReaderContext, ScanColumn,
     ScanRequest, SourceReader, SplitEnumerator, TableContext, TableSource,
 };
-use flott_types::Schema;
+use flott_types::{ChangelogBatch, Schema};
 use jiff::tz::TimeZone;
 
 use crate::common::{COMMON, SCAN_PARALLELISM, concat, invalid, parallelism, validate};
-use column::Column;
+use column::{Column, Now, mismatch};
 use fields::Fields;
 use random::{Stream, fresh_seed};
-use reader::DatagenReader;
-use split::DatagenEnumerator;
+use reader::PacedReader;
+use rows::Rows;
+use split::NumberedEnumerator;
+
+/// A batch has fewer rows when they are so large that it would exceed this.
+const BATCH_BYTES: u64 = 32 << 20;
 
 const ROWS_PER_SECOND: OptionDef = OptionDef::new(
     "rows-per-second",
@@ -156,7 +161,7 @@ impl TableSource for DatagenSource {
         state: Option<&[u8]>,
     ) -> Result<Box<dyn SplitEnumerator>, ConnectorError> {
         let rows = self.rows.into_iter().chain(request.limit).min();
-        Ok(Box::new(DatagenEnumerator::new(rows, state.is_some())))
+        Ok(Box::new(NumberedEnumerator::new(rows, state.is_some())))
     }
 
     fn reader(
@@ -174,14 +179,22 @@ impl TableSource for DatagenSource {
                 ))),
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let schema = wanted.iter().map(|column| self.schema.fields[*column].clone()).collect();
-        Ok(Box::new(DatagenReader::new(
-            self.columns.clone(),
-            wanted,
-            Schema::new(schema).to_arrow(),
-            self.zone.clone(),
-            self.rate,
-            context.max_rows,
-        )))
+        let fields = wanted.iter().map(|column| self.schema.fields[*column].clone()).collect();
+        let schema = Schema::new(fields).to_arrow();
+        let (columns, zone) = (self.columns.clone(), self.zone.clone());
+        let row_bytes = wanted.iter().map(|column| columns[*column].value_bytes()).sum::<u64>();
+        let max_rows = context.max_rows.min((BATCH_BYTES / row_bytes.max(1)) as usize);
+        let make = move |rows: Rows| {
+            let now = Now::read(&zone);
+            let columns = wanted
+                .iter()
+                .map(|column| columns[*column].fill(rows, &now))
+                .collect::<Result<Vec<_>, _>>()?;
+            let options = RecordBatchOptions::new().with_row_count(Some(rows.count));
+            RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+                .map(ChangelogBatch::inserts)
+                .map_err(mismatch)
+        };
+        Ok(Box::new(PacedReader::new(Box::new(make), Some(self.rate), max_rows)))
     }
 }

@@ -1,74 +1,51 @@
 //! Giving out rows at the wanted pace.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arrow::datatypes::SchemaRef;
-use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_catalog::connector::{ConnectorError, SourceEvent, SourceReader, Split};
 use flott_types::ChangelogBatch;
-use jiff::tz::TimeZone;
 
-use super::column::{Column, Now, mismatch};
 use super::rows::Rows;
-use super::split::DatagenSplit;
+use super::split::NumberedSplit;
 
-/// A batch has fewer rows when they are so large that it would exceed this.
-const BATCH_BYTES: u64 = 32 << 20;
+/// Makes a batch of the rows of these numbers.
+pub(crate) type Make = Box<dyn FnMut(Rows) -> Result<ChangelogBatch, ConnectorError> + Send>;
 
-/// Fills batches of the wanted columns, from one split after the other in turn.
-pub(super) struct DatagenReader {
-    columns: Arc<[Column]>,
-    wanted: Vec<usize>,
-    schema: SchemaRef,
-    zone: TimeZone,
-    /// Rows a second, from all splits of the table.
-    rate: f64,
+/// Gives batches of rows known by their numbers, from one split after the other in turn.
+pub(crate) struct PacedReader {
+    make: Make,
+    /// Rows a second, from all splits of the table; `None`: as many as are taken.
+    rate: Option<f64>,
     max_rows: usize,
     active: VecDeque<Active>,
 }
 
 /// A split under way.
 struct Active {
-    split: DatagenSplit,
+    split: NumberedSplit,
     /// When the present second began, and how many rows it may still give.
     second: Instant,
     budget: u64,
 }
 
-impl DatagenReader {
-    pub(super) fn new(
-        columns: Arc<[Column]>,
-        wanted: Vec<usize>,
-        schema: SchemaRef,
-        zone: TimeZone,
-        rate: f64,
-        max_rows: usize,
-    ) -> Self {
-        let row_bytes = wanted.iter().map(|column| columns[*column].value_bytes()).sum::<u64>();
-        let max_rows = max_rows.min((BATCH_BYTES / row_bytes.max(1)) as usize).max(1);
-        Self { columns, wanted, schema, zone, rate, max_rows, active: VecDeque::new() }
+impl PacedReader {
+    pub(crate) fn new(make: Make, rate: Option<f64>, max_rows: usize) -> Self {
+        Self { make, rate, max_rows: max_rows.max(1), active: VecDeque::new() }
     }
 
     /// As in Flink, the rows of a second come at its beginning.
-    fn rows_per_second(&self, split: &DatagenSplit) -> u64 {
-        (self.rate / split.parts as f64).ceil() as u64
+    fn rows_per_second(&self, split: &NumberedSplit) -> u64 {
+        self.rate.map_or(u64::MAX, |rate| (rate / split.parts as f64).ceil() as u64)
     }
 
-    fn batch(&self, split: &DatagenSplit, count: usize) -> Result<ChangelogBatch, ConnectorError> {
+    fn batch(
+        &mut self,
+        split: &NumberedSplit,
+        count: usize,
+    ) -> Result<ChangelogBatch, ConnectorError> {
         let first = split.part.wrapping_add(split.done.wrapping_mul(split.parts));
-        let rows = Rows::new(first, split.parts, count);
-        let now = Now::read(&self.zone);
-        let columns = self
-            .wanted
-            .iter()
-            .map(|column| self.columns[*column].fill(rows, &now))
-            .collect::<Result<Vec<_>, _>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(count));
-        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
-            .map(ChangelogBatch::inserts)
-            .map_err(mismatch)
+        (self.make)(Rows::new(first, split.parts, count))
     }
 
     /// Puts a split with rows to give in front; `None` when all must wait, at most until then.
@@ -96,10 +73,10 @@ impl DatagenReader {
     }
 }
 
-impl SourceReader for DatagenReader {
+impl SourceReader for PacedReader {
     fn add_splits(&mut self, splits: Vec<Split>) -> Result<(), ConnectorError> {
         for split in &splits {
-            let split = DatagenSplit::unpack(split)?;
+            let split = NumberedSplit::unpack(split)?;
             let budget = self.rows_per_second(&split);
             self.active.push_back(Active { split, second: Instant::now(), budget });
         }
@@ -130,7 +107,9 @@ impl SourceReader for DatagenReader {
         let count = left.min(active.budget).min(self.max_rows as u64);
         let batch = self.batch(&active.split, count as usize)?;
         active.split.done += count;
-        active.budget -= count;
+        if self.rate.is_some() {
+            active.budget -= count;
+        }
         let split = active.split.id.clone();
         self.active.push_back(active);
         Ok(SourceEvent::Rows { split, batch, bytes: 0 })

@@ -5,10 +5,10 @@
 /// A value of a column is known by its index: the row's number for plain columns, and for the items
 /// of collections of a fixed length `each` the numbers `row * each` and up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rows {
-    pub(super) first: u64,
-    pub(super) stride: u64,
-    pub(super) count: usize,
+pub(crate) struct Rows {
+    pub(crate) first: u64,
+    pub(crate) stride: u64,
+    pub(crate) count: usize,
     pub(super) each: u64,
 }
 

@@ -10,24 +10,24 @@ const VERSION: u8 = 1;
 
 /// Rows `part`, `part + parts`, … of the table.
 #[derive(Debug, Clone)]
-pub(super) struct DatagenSplit {
-    pub(super) id: Arc<str>,
-    pub(super) part: u64,
-    pub(super) parts: u64,
+pub(crate) struct NumberedSplit {
+    pub(crate) id: Arc<str>,
+    pub(crate) part: u64,
+    pub(crate) parts: u64,
     /// The number of rows of the whole table; `None` when it never ends.
-    pub(super) rows: Option<u64>,
+    pub(crate) rows: Option<u64>,
     /// How many rows of the split were given out.
-    pub(super) done: u64,
+    pub(crate) done: u64,
 }
 
-impl DatagenSplit {
+impl NumberedSplit {
     /// How many rows the split has.
-    pub(super) fn len(&self) -> Option<u64> {
+    pub(crate) fn len(&self) -> Option<u64> {
         self.rows.map(|rows| rows.saturating_sub(self.part).div_ceil(self.parts))
     }
 
-    pub(super) fn unpack(split: &Split) -> Result<Self, ConnectorError> {
-        let mut unpack = Unpack::new(&split.position, VERSION, "position in a datagen table")?;
+    pub(crate) fn unpack(split: &Split) -> Result<Self, ConnectorError> {
+        let mut unpack = Unpack::new(&split.position, VERSION, "position in a generated table")?;
         Ok(Self {
             id: split.id.as_str().into(),
             part: unpack.number()?,
@@ -37,7 +37,7 @@ impl DatagenSplit {
         })
     }
 
-    pub(super) fn pack(&self) -> Split {
+    pub(crate) fn pack(&self) -> Split {
         Split {
             id: self.id.to_string(),
             position: Pack::new(VERSION)
@@ -51,20 +51,20 @@ impl DatagenSplit {
 }
 
 /// Gives each reader its share of the rows, once.
-pub(super) struct DatagenEnumerator {
+pub(crate) struct NumberedEnumerator {
     rows: Option<u64>,
     readers: usize,
     done: bool,
 }
 
-impl DatagenEnumerator {
+impl NumberedEnumerator {
     /// `done` says that an earlier run gave the splits out.
-    pub(super) fn new(rows: Option<u64>, done: bool) -> Self {
+    pub(crate) fn new(rows: Option<u64>, done: bool) -> Self {
         Self { rows, readers: 1, done }
     }
 }
 
-impl SplitEnumerator for DatagenEnumerator {
+impl SplitEnumerator for NumberedEnumerator {
     fn start(&mut self, readers: usize) {
         self.readers = readers.max(1);
     }
@@ -74,7 +74,7 @@ impl SplitEnumerator for DatagenEnumerator {
             return Ok(Discovery::default());
         }
         let parts = self.readers;
-        let split = |part: usize| DatagenSplit {
+        let split = |part: usize| NumberedSplit {
             id: format!("part {} of {parts}", part + 1).into(),
             part: part as u64,
             parts: parts as u64,

@@ -270,7 +270,12 @@ impl Binder<'_> {
                 }
             });
         }
-        let schema = table.schema();
+        let mut schema = table.schema();
+        if self.config.batch {
+            // Event time is an ordinary column of a bounded table.
+            let is_rowtime = |field: &&mut Field| field.time == Some(TimeAttribute::Rowtime);
+            schema.fields.iter_mut().filter(is_rowtime).for_each(|field| field.time = None);
+        }
         let watermark = match &table.watermark {
             None => None,
             Some(watermark) => {

@@ -24,6 +24,7 @@ impl Lowering<'_> {
             emit_update_before: true,
             final_only: self.config.batch,
             state_ttl: self.config.state_ttl,
+            mini_batch: self.config.mini_batch.filter(|_| !self.config.batch),
             keys: keys.clone(),
             calls,
         });

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::physical::PhysicalPlan;
+use crate::{PlanError, Result};
+
 /// The proof that state stops growing, or the reason why it may not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StateBound {
@@ -15,6 +18,8 @@ pub enum StateBound {
     ProcessingTime,
     /// Rows are freed when they were not used for so many milliseconds.
     Ttl(u64),
+    /// There is one entry for each value of columns whose domain does not grow.
+    Domain(String),
     /// It ends with the input.
     BoundedInput,
     /// It may grow for ever.
@@ -55,6 +60,32 @@ impl StateBound {
     }
 }
 
+/// Refuses a plan with operators whose state nothing bounds, and names each with its cure:
+/// `table.exec.strict-state`.
+pub fn check_bounded(plan: &PhysicalPlan) -> Result<()> {
+    let mut named = Vec::new();
+    let mut span = None;
+    for (id, node) in plan.nodes.iter().enumerate() {
+        let StateBound::Unbounded { reason, cure } = &node.state else { continue };
+        span = span.or(node.span);
+        named.push(format!("  {} keeps {reason}: {cure}", crate::explain::describe(plan, id)));
+    }
+    if named.is_empty() {
+        return Ok(());
+    }
+    let error = PlanError::new(format!(
+        "nothing bounds the state of {} of the plan's operators, and 'table.exec.strict-state' is \
+         set:\n{}",
+        named.len(),
+        named.join("\n")
+    ))
+    .hint("declare 'attribute-domain' on the table for key columns of few values");
+    Err(match span {
+        Some(span) => error.at(span),
+        None => error,
+    })
+}
+
 impl fmt::Display for StateBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -63,6 +94,7 @@ impl fmt::Display for StateBound {
             Self::Watermark => f.write_str("bounded by watermark"),
             Self::ProcessingTime => f.write_str("bounded by processing time"),
             Self::Ttl(millis) => write!(f, "bounded by TTL of {millis} ms"),
+            Self::Domain(columns) => write!(f, "bounded by the domain of ({columns})"),
             Self::BoundedInput => f.write_str("bounded by the input"),
             Self::Unbounded { reason, cure } => write!(f, "unbounded: {reason}; {cure}"),
         }

@@ -1,5 +1,6 @@
 //! GROUP BY over a changelog, and SELECT DISTINCT.
 
+mod bundle;
 mod emission;
 mod lives;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use super::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pic
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
+use bundle::Bundle;
 use emission::Emission;
 use lives::Lives;
 
@@ -31,6 +33,8 @@ const SWEEP: usize = 64;
 ///   last row back −D.
 /// - What is taken back from an unknown group is passed over.
 /// - With a TTL unchanged results are given too, so that operators after this one keep theirs alive.
+/// - With mini-batch the net change of each group is given when the bundle is full or old enough; a
+///   watermark waits for the rows before it.
 /// - In batch mode the end of the input gives one row a group, in the order in which groups came.
 pub struct GroupAggregateOperator {
     keys: Vec<usize>,
@@ -40,6 +44,8 @@ pub struct GroupAggregateOperator {
     /// Where rows may be taken back: the group that each slot's key has now.
     lives: Option<Lives>,
     aggregation: Aggregation,
+    /// With mini-batch: the groups whose changes are not given yet.
+    bundle: Option<Bundle>,
     schema: SchemaRef,
     state_bytes: usize,
     /// The slot of each row, and the rows before which their slot must be reset.
@@ -61,6 +67,10 @@ impl GroupAggregateOperator {
             slots: KeySlots::new(&types, ttl),
             lives: spec.input_retracts.then(Lives::default),
             aggregation: Aggregation::new(&spec.calls, spec.input_retracts, ttl)?,
+            bundle: spec
+                .mini_batch
+                .filter(|_| !spec.final_only)
+                .map(|limits| Bundle::new(limits, &spec.calls)),
             schema,
             state_bytes: 0,
             row_slots: Vec::new(),
@@ -70,12 +80,7 @@ impl GroupAggregateOperator {
 
     /// Takes in rows that are all added; a key's slot is its group.
     fn insert(&mut self, columns: &[ArrayRef], now: i64, out: &mut Emission) -> Result<()> {
-        self.aggregation.resize(self.slots.index().slot_bound() as usize);
-        if self.slots.meta().ttl().is_some() {
-            let stale: Vec<u32> =
-                self.fresh.iter().map(|row| self.row_slots[*row as usize]).collect();
-            self.aggregation.reset(&stale);
-        }
+        self.make_room();
         let rows = GroupedRows { columns, groups: &self.row_slots, signs: None, now };
         if self.final_only {
             return self.aggregation.update(&rows);
@@ -85,6 +90,16 @@ impl GroupAggregateOperator {
         out.inserted(&self.fresh, &changed);
         out.set_results(pairs);
         Ok(())
+    }
+
+    /// Makes room for the groups of rows that are all added, and empties those that expired.
+    fn make_room(&mut self) {
+        self.aggregation.resize(self.slots.index().slot_bound() as usize);
+        if self.slots.meta().ttl().is_some() {
+            let stale: Vec<u32> =
+                self.fresh.iter().map(|row| self.row_slots[*row as usize]).collect();
+            self.aggregation.reset(&stale);
+        }
     }
 
     /// Takes in rows of all kinds.
@@ -178,6 +193,14 @@ impl GroupAggregateOperator {
         }
     }
 
+    /// The group of a slot, if it has one.
+    fn live_group(&self, slot: u32) -> Option<u32> {
+        match &self.lives {
+            None => Some(slot),
+            Some(lives) => lives.is_live(slot).then(|| lives.group(slot)),
+        }
+    }
+
     fn state_schema(&self) -> String {
         self.slots.schema(&self.aggregation.schema())
     }
@@ -194,6 +217,10 @@ impl Operator for GroupAggregateOperator {
         batch: ChangelogBatch,
         ctx: &mut OperatorContext,
     ) -> Result<()> {
+        if let Some(bundle) = self.bundle.take() {
+            self.bundle = Some(self.gather(bundle, &batch, ctx)?);
+            return Ok(());
+        }
         let now = ctx.now();
         let marks = ctx.marks();
         let columns = batch.rows.columns();
@@ -222,8 +249,21 @@ impl Operator for GroupAggregateOperator {
         ctx.emit_marked(out.finish(&keys, &self.schema)?, marks)
     }
 
+    fn on_watermark(&mut self, watermark: i64, ctx: &mut OperatorContext) -> Result<()> {
+        if self.holds_back(watermark) { Ok(()) } else { ctx.emit_watermark(watermark) }
+    }
+
+    fn on_timer(&mut self, _time: i64, ctx: &mut OperatorContext) -> Result<()> {
+        self.settle_bundle(ctx)
+    }
+
     fn on_end(&mut self, _input: usize, ctx: &mut OperatorContext) -> Result<()> {
+        self.settle_bundle(ctx)?;
         if self.final_only { self.emit_all(ctx) } else { Ok(()) }
+    }
+
+    fn before_snapshot(&mut self, ctx: &mut OperatorContext) -> Result<()> {
+        self.settle_bundle(ctx)
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Group aggregation against counting by hand.
 
+use flott_plan::MiniBatch;
 use flott_plan::physical::{ColumnAggregate, GroupAggregate};
 use flott_types::{ChangelogMode, DataType, RowKind, Schema, Value};
 use proptest::prelude::*;
@@ -189,6 +190,7 @@ proptest! {
             emit_update_before,
             final_only: false,
             state_ttl: 0,
+            mini_batch: None,
         };
         let (input, output) = (input(), output(keys, &spec.calls));
         let operator = || GroupAggregateOperator::new(&spec, &input, output.to_arrow()).unwrap();
@@ -224,6 +226,7 @@ fn distinct(ttl: u64, retracts: bool) -> (OperatorHarness, Schema) {
         emit_update_before: true,
         final_only: false,
         state_ttl: ttl,
+        mini_batch: None,
     };
     let schema = schema(&[DataType::bigint()]);
     let operator = GroupAggregateOperator::new(&spec, &schema, schema.to_arrow()).unwrap();
@@ -285,6 +288,7 @@ fn batch_mode_gives_final_rows() {
         emit_update_before: false,
         final_only: true,
         state_ttl: 0,
+        mini_batch: None,
     };
     let keyed = schema(&[DataType::bigint(), DataType::bigint(), DataType::int()]);
     let operator = GroupAggregateOperator::new(&spec(&[0]), &input, keyed.to_arrow()).unwrap();
@@ -305,4 +309,143 @@ fn batch_mode_gives_final_rows() {
     harness.end(0).unwrap();
     let given = super::super::testing::rows(&global, &harness.take_batches());
     assert_eq!(given, [(RowKind::Insert, vec![Value::Int(0), Value::Null])]);
+}
+
+/// The net changes of a bundle, by the groups that its rows touched.
+#[derive(Default)]
+struct Net {
+    touched: Vec<(Vec<Value>, Option<Vec<Value>>)>,
+    rows: u64,
+}
+
+impl Net {
+    fn touch(&mut self, model: &Model, step: &Step) {
+        let key = key(step.key)[..model.keys].to_vec();
+        if !self.touched.iter().any(|(known, _)| *known == key) {
+            let before = model.result(&key);
+            self.touched.push((key, before));
+        }
+        self.rows += 1;
+    }
+
+    fn settle(&mut self, model: &Model) -> Vec<Row> {
+        let mut out = Vec::new();
+        self.rows = 0;
+        for (key, before) in self.touched.drain(..) {
+            let mut push = |kind, results: &Vec<Value>| {
+                out.push((kind, [key.clone(), results.clone()].concat()));
+            };
+            match (&before, &model.result(&key)) {
+                (None, Some(after)) => push(RowKind::Insert, after),
+                (Some(before), None) => push(RowKind::Delete, before),
+                (Some(before), Some(after)) if before != after => {
+                    if model.emit_update_before {
+                        push(RowKind::UpdateBefore, before);
+                    }
+                    push(RowKind::UpdateAfter, after);
+                }
+                _ => {}
+            }
+        }
+        out
+    }
+}
+
+impl Model {
+    fn result(&self, key: &[Value]) -> Option<Vec<Value>> {
+        let group = self.groups.iter().find(|(known, _)| known == key);
+        group.filter(|(_, rows)| !rows.is_empty()).map(|(_, rows)| by_hand(rows))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn bundles_give_net_changes(
+        steps in steps(),
+        keys in 0..3usize,
+        retracts in any::<bool>(),
+        emit_update_before in any::<bool>(),
+        size in 1..12u64,
+    ) {
+        let spec = GroupAggregate {
+            keys: (0..keys).collect(),
+            calls: calls(),
+            input_retracts: retracts,
+            emit_update_before,
+            final_only: false,
+            state_ttl: 0,
+            mini_batch: Some(MiniBatch { size, latency: 100 }),
+        };
+        let (input, output) = (input(), output(keys, &spec.calls));
+        let operator = || GroupAggregateOperator::new(&spec, &input, output.to_arrow()).unwrap();
+        let mode = if emit_update_before { ChangelogMode::ALL } else { ChangelogMode::UPSERT };
+        let contract = || OutputContract { schema: output.to_arrow(), mode, repeatable: true };
+        let mut harness = OperatorHarness::new(operator(), 1, Some(contract())).unwrap();
+        let mut model = Model { keys, retracts, emit_update_before, groups: Vec::new() };
+        let (mut pending, mut expected, mut net) = (Vec::new(), Vec::new(), Net::default());
+        for (at, step) in steps.iter().enumerate() {
+            net.touch(&model, step);
+            let (row, _) = model.step(step);
+            pending.push(row);
+            if net.rows == size {
+                expected.extend(net.settle(&model));
+            }
+            let is_last = at + 1 == steps.len();
+            if !step.cut && !is_last {
+                continue;
+            }
+            harness.batch(0, batch(&input, &pending)).unwrap();
+            pending.clear();
+            prop_assert_eq!(
+                rows(&output, &harness.take_batches()),
+                std::mem::take(&mut expected)
+            );
+            match (step.restore, is_last) {
+                (_, true) => harness.end(0).unwrap(),
+                // The rows have waited for long enough.
+                (false, false) => harness.advance_clock(100).unwrap(),
+                (true, false) => {
+                    // What waits belongs to the checkpoint.
+                    let snapshot = harness.snapshot().unwrap();
+                    let given = rows(&output, &harness.take_batches());
+                    prop_assert_eq!(given, net.settle(&model));
+                    harness =
+                        OperatorHarness::resumed(operator(), 1, None, Some(&snapshot)).unwrap();
+                    continue;
+                }
+            }
+            prop_assert_eq!(rows(&output, &harness.take_batches()), net.settle(&model));
+        }
+    }
+}
+
+#[test]
+fn watermarks_wait_for_the_rows_before_them() {
+    use crate::element::StreamElement;
+    let schema = schema(&[DataType::bigint()]);
+    let spec = GroupAggregate {
+        keys: vec![0],
+        calls: Vec::new(),
+        input_retracts: false,
+        emit_update_before: true,
+        final_only: false,
+        state_ttl: 0,
+        mini_batch: Some(MiniBatch { size: 100, latency: 50 }),
+    };
+    let operator = GroupAggregateOperator::new(&spec, &schema, schema.to_arrow()).unwrap();
+    let mut harness = OperatorHarness::new(operator, 1, None).unwrap();
+    harness.watermark(0, 1).unwrap();
+    assert!(matches!(harness.take().as_slice(), [StreamElement::Watermark(1)]));
+    harness.batch(0, batch(&schema, &[(RowKind::Insert, vec![Value::Int(7)])])).unwrap();
+    harness.watermark(0, 2).unwrap();
+    harness.watermark(0, 3).unwrap();
+    assert!(harness.take().is_empty());
+    harness.advance_clock(50).unwrap();
+    let given = harness.take();
+    assert!(
+        matches!(given.as_slice(), [StreamElement::Batch(_), StreamElement::Watermark(3)]),
+        "{given:?}"
+    );
 }

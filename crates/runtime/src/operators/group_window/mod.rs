@@ -2,6 +2,8 @@
 
 mod changes;
 mod panes;
+#[cfg(test)]
+mod tests;
 mod windows;
 
 use std::sync::Arc;

@@ -1,0 +1,62 @@
+//! Random numbers that follow from an event's number.
+
+/// A counter-based generator (splitmix64), seeded by an event's number.
+pub(super) struct Random(u64);
+
+impl Random {
+    /// The numbers of an event.
+    pub fn new(event: i64) -> Self {
+        Self(mix((event as u64).wrapping_add(0x632B_E59B_D9B4_E019)))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mix(self.0)
+    }
+
+    /// A number from 0 to before `n`.
+    pub fn below(&mut self, n: i64) -> i64 {
+        (self.next() % n.max(1) as u64) as i64
+    }
+
+    /// One of some words.
+    pub fn one_of(&mut self, words: &[&'static str]) -> &'static str {
+        words[self.below(words.len() as i64) as usize]
+    }
+
+    /// A price in cents, from 1 to a million dollars, small ones more often.
+    pub fn price(&mut self) -> i64 {
+        let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
+        (10f64.powf(unit * 6.0) * 100.0).round() as i64
+    }
+
+    /// Appends small letters.
+    pub fn text(&mut self, length: usize, out: &mut String) {
+        let mut letters = 0;
+        for i in 0..length {
+            if i % 12 == 0 {
+                letters = self.next() & (u64::MAX >> 1);
+            }
+            out.push(char::from(b'a' + (letters % 26) as u8));
+            letters /= 26;
+        }
+    }
+
+    /// Filler that brings a row of `used` bytes to about `average`.
+    pub fn extra(&mut self, used: usize, average: usize, out: &mut String) {
+        out.clear();
+        if used >= average {
+            return;
+        }
+        let wanted = average - used;
+        let delta = (wanted / 5).max(1);
+        let length = wanted - delta + self.below(2 * delta as i64) as usize;
+        self.text(length, out);
+    }
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,269 @@
+//! Mini-batches: rows are taken in as they come, and the net change of each group is given together.
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use flott_plan::MiniBatch;
+use flott_plan::physical::ColumnAggregate;
+use flott_state::{BitSet, EncodedRows, KeyBatch, RowCodec};
+use flott_types::{ChangelogBatch, DataType, RowKind, RowKinds};
+
+use super::GroupAggregateOperator;
+use super::lives::Lives;
+use crate::Result;
+use crate::context::OperatorContext;
+use crate::operators::aggregation::GroupedRows;
+
+/// The groups that rows touched since the last mini-batch, and what their results were before.
+pub(super) struct Bundle {
+    limits: MiniBatch,
+    codec: RowCodec,
+    rows: u64,
+    /// The slots touched, in the order in which they were.
+    touched: Vec<u32>,
+    is_touched: BitSet,
+    /// For each of them the end of its result in `bytes`, and whether it had one.
+    before: Vec<(usize, bool)>,
+    bytes: Vec<u8>,
+    /// Slots whose group ended at some moment.
+    vacated: Vec<u32>,
+    /// When the rows have waited for long enough.
+    deadline: Option<i64>,
+    /// The watermark that waits for the rows before it.
+    watermark: Option<i64>,
+}
+
+impl Bundle {
+    /// An empty bundle of results of `calls`.
+    pub fn new(limits: MiniBatch, calls: &[ColumnAggregate]) -> Self {
+        let types: Vec<DataType> = calls.iter().map(|call| call.data_type.clone()).collect();
+        Self {
+            limits,
+            codec: RowCodec::new(&types),
+            rows: 0,
+            touched: Vec::new(),
+            is_touched: BitSet::new(),
+            before: Vec::new(),
+            bytes: Vec::new(),
+            vacated: Vec::new(),
+            deadline: None,
+            watermark: None,
+        }
+    }
+
+    /// How many rows more it takes.
+    fn room(&self) -> usize {
+        usize::try_from(self.limits.size.saturating_sub(self.rows)).unwrap_or(usize::MAX)
+    }
+
+    fn keep(&mut self, result: Option<&[u8]>) {
+        self.bytes.extend_from_slice(result.unwrap_or_default());
+        self.before.push((self.bytes.len(), result.is_some()));
+    }
+
+    /// The result that the `at`th slot touched had before.
+    fn before(&self, at: usize) -> Option<&[u8]> {
+        let start = at.checked_sub(1).map_or(0, |last| self.before[last].0);
+        let (end, is_some) = self.before[at];
+        is_some.then(|| &self.bytes[start..end])
+    }
+
+    fn clear(&mut self) {
+        self.rows = 0;
+        self.touched.clear();
+        self.is_touched.clear();
+        self.before.clear();
+        self.bytes.clear();
+        self.deadline = None;
+    }
+
+    /// The bytes held.
+    pub fn memory(&self) -> usize {
+        let lists = self.touched.capacity() * 4 + self.before.capacity() * 16;
+        self.bytes.capacity() + lists + self.is_touched.memory() + self.vacated.capacity() * 4
+    }
+}
+
+impl GroupAggregateOperator {
+    /// Takes in a batch, and gives the net changes each time that the bundle is full.
+    pub(super) fn gather(
+        &mut self,
+        mut bundle: Bundle,
+        batch: &ChangelogBatch,
+        ctx: &mut OperatorContext,
+    ) -> Result<Bundle> {
+        let mut start = 0;
+        while start < batch.len() {
+            let length = bundle.room().clamp(1, batch.len() - start);
+            self.take_in(&mut bundle, &batch.slice(start, length), ctx.now())?;
+            bundle.rows += length as u64;
+            start += length;
+            if bundle.room() == 0 {
+                self.settle(&mut bundle, ctx)?;
+            }
+        }
+        if bundle.rows > 0 && bundle.deadline.is_none() {
+            let latency = i64::try_from(bundle.limits.latency).unwrap_or(i64::MAX);
+            let deadline = ctx.now().saturating_add(latency);
+            ctx.register_timer(deadline);
+            bundle.deadline = Some(deadline);
+        }
+        self.state_bytes += bundle.memory();
+        Ok(bundle)
+    }
+
+    fn take_in(&mut self, bundle: &mut Bundle, batch: &ChangelogBatch, now: i64) -> Result<()> {
+        let columns = batch.rows.columns();
+        let keys = super::pick(columns, &self.keys);
+        let encoded: KeyBatch = self.slots.encoder().encode(&keys, batch.len())?;
+        self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
+        self.remember(bundle)?;
+        match self.lives.take() {
+            None => {
+                self.make_room();
+                let groups = &self.row_slots;
+                self.aggregation.update(&GroupedRows { columns, groups, signs: None, now })?;
+            }
+            Some(mut lives) => {
+                let applied = self.apply_gathered(bundle, batch, &mut lives, now);
+                self.lives = Some(lives);
+                applied?;
+            }
+        }
+        self.account();
+        Ok(())
+    }
+
+    fn apply_gathered(
+        &mut self,
+        bundle: &mut Bundle,
+        batch: &ChangelogBatch,
+        lives: &mut Lives,
+        now: i64,
+    ) -> Result<()> {
+        let steps = lives.step(batch, &self.row_slots, &self.fresh);
+        self.aggregation.resize(lives.bound());
+        self.aggregation.update(&GroupedRows {
+            columns: batch.rows.columns(),
+            groups: &steps.groups,
+            signs: Some(&steps.signs),
+            now,
+        })?;
+        // Their keys are needed when the changes are given.
+        bundle.vacated.extend(steps.vacated);
+        self.aggregation.reset(&lives.release());
+        Ok(())
+    }
+
+    /// Keeps the results of groups that rows are about to touch for the first time.
+    fn remember(&mut self, bundle: &mut Bundle) -> Result<()> {
+        let mut fresh = self.fresh.iter().peekable();
+        let mut groups = Vec::new();
+        let mut has_result = Vec::new();
+        for (row, slot) in (0u32..).zip(&self.row_slots) {
+            let is_fresh = fresh.next_if(|fresh| **fresh == row).is_some();
+            if !bundle.is_touched.insert(*slot) {
+                continue;
+            }
+            bundle.touched.push(*slot);
+            let group = if is_fresh { None } else { self.live_group(*slot) };
+            groups.extend(group);
+            has_result.push(group.is_some());
+        }
+        let results = self.encoded_results(bundle, &groups)?;
+        let mut next = 0;
+        for has_result in has_result {
+            if has_result {
+                bundle.keep(Some(results.row(next)));
+                next += 1;
+            } else {
+                bundle.keep(None);
+            }
+        }
+        Ok(())
+    }
+
+    fn encoded_results(&self, bundle: &Bundle, groups: &[u32]) -> Result<EncodedRows> {
+        Ok(bundle.codec.encode(&self.aggregation.values(groups)?, groups.len())?)
+    }
+
+    /// Gives the net change of each group touched, then the watermark that waited for it.
+    pub(super) fn settle(&mut self, bundle: &mut Bundle, ctx: &mut OperatorContext) -> Result<()> {
+        if let Some(deadline) = bundle.deadline {
+            ctx.delete_timer(deadline);
+        }
+        if bundle.rows > 0 {
+            let changes = self.net_changes(bundle)?;
+            for slot in std::mem::take(&mut bundle.vacated) {
+                if self.live_group(slot).is_none() {
+                    self.slots.remove(slot);
+                }
+            }
+            if self.slots.meta().ttl().is_some() {
+                self.sweep(ctx.now(), usize::try_from(bundle.rows).unwrap_or(usize::MAX));
+            }
+            bundle.clear();
+            self.account();
+            ctx.emit(changes)?;
+        }
+        match bundle.watermark.take() {
+            Some(watermark) => ctx.emit_watermark(watermark),
+            None => Ok(()),
+        }
+    }
+
+    fn net_changes(&self, bundle: &Bundle) -> Result<ChangelogBatch> {
+        let groups: Vec<Option<u32>> =
+            bundle.touched.iter().map(|slot| self.live_group(*slot)).collect();
+        let live: Vec<u32> = groups.iter().flatten().copied().collect();
+        let results = self.encoded_results(bundle, &live)?;
+        let repeats = self.slots.meta().ttl().is_some();
+        let (mut slots, mut rows, mut kinds): (Vec<u32>, Vec<&[u8]>, Vec<u8>) = Default::default();
+        let mut next = 0;
+        for (at, slot) in bundle.touched.iter().enumerate() {
+            let after = groups[at].map(|_| {
+                next += 1;
+                results.row(next - 1)
+            });
+            let mut push = |row, kind: RowKind| {
+                slots.push(*slot);
+                rows.push(row);
+                kinds.push(kind as u8);
+            };
+            match (bundle.before(at), after) {
+                (None, None) => {}
+                (None, Some(after)) => push(after, RowKind::Insert),
+                (Some(before), None) => push(before, RowKind::Delete),
+                (Some(before), Some(after)) if before != after || repeats => {
+                    if self.emit_update_before {
+                        push(before, RowKind::UpdateBefore);
+                    }
+                    push(after, RowKind::UpdateAfter);
+                }
+                (Some(_), Some(_)) => {}
+            }
+        }
+        let mut columns: Vec<ArrayRef> = self.slots.key_columns(&slots)?;
+        columns.extend(bundle.codec.decode(&rows)?);
+        let options = RecordBatchOptions::new().with_row_count(Some(slots.len()));
+        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
+        Ok(ChangelogBatch::new(rows, RowKinds::from(kinds)))
+    }
+
+    /// Gives what the bundle holds.
+    pub(super) fn settle_bundle(&mut self, ctx: &mut OperatorContext) -> Result<()> {
+        let Some(mut bundle) = self.bundle.take() else { return Ok(()) };
+        let settled = self.settle(&mut bundle, ctx);
+        self.bundle = Some(bundle);
+        settled
+    }
+
+    /// Lets a watermark wait for the rows before it; whether it does.
+    pub(super) fn holds_back(&mut self, watermark: i64) -> bool {
+        match &mut self.bundle {
+            Some(bundle) if bundle.rows > 0 => {
+                bundle.watermark = Some(watermark);
+                true
+            }
+            _ => false,
+        }
+    }
+}
