@@ -14,12 +14,19 @@ use flott_types::{DataType, Family, Schema, TypeRoot};
 use super::event::{Auction, Bid, CYCLE, Event, EventTime, Person};
 
 /// A column of a kind of event.
-#[derive(Clone, Copy)]
 pub(super) enum Cell<E> {
     Int(fn(&E) -> i64),
     Text(fn(&E) -> &str),
     Time(fn(&E) -> i64),
 }
+
+impl<E> Clone for Cell<E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Cell<E> {}
 
 /// A kind of event as a table.
 pub(super) trait EventTable: Event + 'static {

@@ -84,7 +84,7 @@ fn source(context: &TableContext) -> Result<Arc<dyn TableSource>, ConnectorError
         parallelism: parallelism(options, &SCAN_PARALLELISM)?,
     };
     // Columns that do not fit show before anything runs.
-    source.make(&context.schema)?;
+    let _ = source.make(&context.schema)?;
     Ok(Arc::new(source))
 }
 
