@@ -13,8 +13,8 @@ use flott_functions::aggregate::AggregateFunction;
 use flott_sql::ast::Span;
 use flott_types::{ChangelogMode, DataType, Schema, Value};
 
-pub use crate::logical::Correlate;
 use crate::MiniBatch;
+pub use crate::logical::Correlate;
 use crate::logical::{JoinKind, Scan, Sink, WindowKind};
 use crate::traits::state::StateBound;
 

@@ -12,8 +12,8 @@ use super::scope::dotted_field;
 use super::types::{interval_root, resolve_type};
 use super::{Binder, Scope, symbol};
 use crate::bind::aggregate::AggregateContext;
-use crate::bind::over::OverContext;
 use crate::bind::group_window::GroupWindow;
+use crate::bind::over::OverContext;
 use crate::{PlanError, Result};
 
 /// What an expression is bound in.

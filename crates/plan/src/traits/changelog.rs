@@ -34,9 +34,9 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
             Some(GroupWindow { emit: Some(_) }) => ChangelogMode::ALL,
             _ => ChangelogMode::INSERT_ONLY,
         },
-        PhysicalOp::WindowRank(_)
-        | PhysicalOp::TemporalSort(_)
-        | PhysicalOp::Sort(_) => ChangelogMode::INSERT_ONLY,
+        PhysicalOp::WindowRank(_) | PhysicalOp::TemporalSort(_) | PhysicalOp::Sort(_) => {
+            ChangelogMode::INSERT_ONLY
+        }
         PhysicalOp::Rank(rank) if rank.final_only => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Deduplicate(deduplicate) if deduplicate.keep == Keep::First => {
             ChangelogMode::INSERT_ONLY

@@ -16,8 +16,8 @@ use crate::graph::OperatorFactory;
 use crate::operator::Operator;
 use crate::operators::{
     CalcOperator, ChangelogNormalize, CorrelateOperator, DropUpdateBefore, ExpandOperator,
-    GroupAggregateOperator, GroupWindowOperator, IntervalJoinOperator, JoinOperator, LimitOperator, RankOperator,
-    SortOperator, TemporalJoinOperator, TemporalSortOperator, UnionOperator,
+    GroupAggregateOperator, GroupWindowOperator, IntervalJoinOperator, JoinOperator, LimitOperator,
+    RankOperator, SortOperator, TemporalJoinOperator, TemporalSortOperator, UnionOperator,
     WindowAggregateOperator, WindowAssignOperator, WindowJoinOperator, WindowRankOperator,
     deduplicate,
 };
