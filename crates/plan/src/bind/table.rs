@@ -6,7 +6,7 @@ use flott_catalog::connector::{ScanColumn, TableContext, TableSource};
 use flott_catalog::{Column, ColumnKind, ObjectPath, Table, TableLike, View};
 use flott_functions::Expr;
 use flott_sql::ast::{self, HintArg, JoinCondition, TableRefKind};
-use flott_types::{DataType, Field, Schema};
+use flott_types::{DataType, Field, Schema, TimeAttribute};
 
 use super::expr::Context;
 use super::query::{anonymous, rename};
