@@ -46,6 +46,7 @@ const OPTIONS: &[OptionDef] = &[
     BUFFER_TIMEOUT,
     WATERMARK_INTERVAL,
     CHAINING,
+    CORRELATION,
 ];
 
 const RUNTIME_MODE: OptionDef = OptionDef::new(
@@ -141,6 +142,12 @@ const ALLOW_LATENESS: OptionDef = OptionDef::new(
     OptionKind::Duration,
     "how late rows may come with late-fire; without it table.exec.state.ttl",
 );
+const CORRELATION: OptionDef = OptionDef::new(
+    "flott.correlation",
+    OptionKind::Enum(&["flink", "general"]),
+    "whether correlated sub-queries that Flink refuses are planned, too",
+)
+.default("flink");
 const MINI_BATCH: OptionDef = OptionDef::new(
     "table.exec.mini-batch.enabled",
     OptionKind::Bool,
@@ -301,6 +308,7 @@ impl SessionConfig {
                 "drop" => NotNullEnforcer::Drop,
                 _ => NotNullEnforcer::Error,
             },
+            general_correlation: word(&CORRELATION)? == "general",
             length_enforcer: match word(&LENGTH_ENFORCER)?.as_str() {
                 "trim_pad" => LengthEnforcer::TrimPad,
                 "error" => LengthEnforcer::Error,

@@ -33,6 +33,8 @@ pub struct PlannerConfig {
     pub not_null_enforcer: NotNullEnforcer,
     /// `table.exec.sink.type-length-enforcer`
     pub length_enforcer: LengthEnforcer,
+    /// `flott.correlation` = `general`: correlated sub-queries that Flink does not plan are planned.
+    pub general_correlation: bool,
     /// Relative paths in options are relative to it.
     pub working_directory: PathBuf,
 }
@@ -98,6 +100,7 @@ impl Default for PlannerConfig {
             mini_batch: None,
             not_null_enforcer: NotNullEnforcer::Error,
             length_enforcer: LengthEnforcer::Ignore,
+            general_correlation: false,
             working_directory: PathBuf::from("."),
         }
     }

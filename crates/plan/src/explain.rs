@@ -132,16 +132,36 @@ fn mode(mode: flott_types::ChangelogMode) -> String {
 
 /// Names the operators whose state nothing bounds, and the cure; tells whether there are any.
 fn advice(plan: &PhysicalPlan, out: &mut String) -> bool {
-    let mut first = true;
+    let mut lines = Vec::new();
     for id in 0..plan.nodes.len() {
-        let StateBound::Unbounded { reason, cure } = &plan.node(id).state else { continue };
-        if std::mem::take(&mut first) {
-            out.push_str("== Advice ==\n");
+        if let StateBound::Unbounded { reason, cure } = &plan.node(id).state {
+            let what = describe(plan, id);
+            lines.push(format!("{what} keeps {reason}, which nothing bounds: {cure}"));
         }
-        let _ =
-            writeln!(out, "{} keeps {reason}, which nothing bounds: {cure}", describe(plan, id));
+        if pairs_everything(plan, id) {
+            lines.push(format!(
+                "{} compares every row with every row of the other side, in one task: an equality \
+                 between columns of both sides would find them by key",
+                describe(plan, id)
+            ));
+        }
     }
-    !first
+    if lines.is_empty() {
+        return false;
+    }
+    let _ = writeln!(out, "== Advice ==\n{}", lines.join("\n"));
+    true
+}
+
+/// Whether a node is a join without keys of two sides that may have many rows each.
+fn pairs_everything(plan: &PhysicalPlan, id: NodeId) -> bool {
+    let node = plan.node(id);
+    let has_many = |input: &PhysicalInput| {
+        let below = plan.node(input.node);
+        !below.unique_keys.iter().any(Vec::is_empty) && !matches!(below.op, PhysicalOp::Values(_))
+    };
+    matches!(&node.op, PhysicalOp::Join(join) if join.left_keys.is_empty())
+        && node.inputs.iter().all(has_many)
 }
 
 /// An operator as one line, in Flink's form.

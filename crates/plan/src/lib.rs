@@ -6,6 +6,7 @@
 pub mod bind;
 mod config;
 pub mod ddl;
+mod decorrelate;
 mod error;
 pub mod explain;
 pub mod logical;

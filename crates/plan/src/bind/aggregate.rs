@@ -13,6 +13,7 @@ use flott_types::{DataType, Field, Schema, TypeRoot, Value};
 
 use super::call::call_exprs;
 use super::expr::{Context, case};
+use super::outer::{as_outer, as_subquery};
 use super::over::is_over_column;
 use super::{Binder, Scope};
 use crate::logical::{Aggregate, AggregateCall, LogicalOp, LogicalPlan, PlanRef};
@@ -352,7 +353,9 @@ impl Grouping {
             .map(|(i, key)| {
                 let name = names.get(i).map_or("$e", String::as_str);
                 let time = match key {
-                    Expr::Column { index, .. } if windowed => input.schema.fields[*index].time,
+                    Expr::Column { index, .. } if windowed => {
+                        input.schema.fields.get(*index).and_then(|field| field.time)
+                    }
                     _ => None,
                 };
                 Field::new(name, key.data_type()).with_time(time)
@@ -427,8 +430,12 @@ impl Grouping {
             return Ok(Expr::column(key, ty.with_nullable(nullable)));
         }
         if let Expr::Column { index, data_type } = expr {
-            if is_over_column(*index) {
+            if is_over_column(*index) || as_subquery(*index).is_some() {
                 return Ok(expr.clone());
+            }
+            if as_outer(*index).is_some() {
+                return Err(PlanError::new("a column of the outer query is not being grouped")
+                    .hint("add it to GROUP BY, or aggregate it: MAX(…)"));
             }
             if *index >= GROUPING_BASE {
                 return self.grouping_value(&aggregates.groupings[*index - GROUPING_BASE]);

@@ -41,7 +41,7 @@ impl<'s> Context<'s> {
         Context { window: self.window, ..Context::new(self.scope) }
     }
 
-    fn resolve(&self, name: &[ast::Ident]) -> Result<Expr> {
+    fn resolve(&self, name: &[ast::Ident], binder: &Binder) -> Result<Expr> {
         match name {
             [only] if self.aliases.iter().any(|(alias, _)| *alias == only.value) => {
                 let mut found = self.aliases.iter().filter(|(alias, _)| *alias == only.value);
@@ -50,7 +50,7 @@ impl<'s> Context<'s> {
                     _ => Err(PlanError::new(format!("Column '{}' is ambiguous", only.value))),
                 }
             }
-            _ => self.scope.resolve(name),
+            _ => binder.resolve(name, self.scope),
         }
     }
 }
@@ -68,7 +68,7 @@ impl Binder<'_> {
     fn bind_kind(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Expr> {
         match &expr.kind {
             ExprKind::Literal(literal) => bind_literal(literal, expr.span),
-            ExprKind::Identifier(name) => context.resolve(name),
+            ExprKind::Identifier(name) => context.resolve(name, self),
             ExprKind::Star | ExprKind::QualifiedStar(_) => {
                 Err(PlanError::new("Unknown identifier '*'")
                     .hint("a star stands alone in the SELECT list, or in COUNT(*)"))
@@ -236,14 +236,14 @@ impl Binder<'_> {
                         Quantifier::All => Expr::And(tests),
                     })
                 }
-                QuantifiedTarget::Query(_) => Err(subquery_here()),
+                QuantifiedTarget::Query(_) => self.bind_subquery(expr, context),
             },
             ExprKind::InQuery { .. }
             | ExprKind::Exists(_)
             | ExprKind::Subquery(_)
             | ExprKind::ArrayQuery(_)
             | ExprKind::MapQuery(_)
-            | ExprKind::MultisetQuery(_) => Err(subquery_here()),
+            | ExprKind::MultisetQuery(_) => self.bind_subquery(expr, context),
             ExprKind::Descriptor(_) => {
                 Err(PlanError::new("DESCRIPTOR is only an argument of table functions"))
             }
@@ -372,11 +372,6 @@ fn require_family(expr: Expr, family: Family, operator: &str) -> Result<Expr> {
         return Ok(expr);
     }
     Err(PlanError::new(format!("cannot apply '{operator}' to a value of type {}", found.summary())))
-}
-
-fn subquery_here() -> PlanError {
-    PlanError::new("a sub-query cannot stand here")
-        .hint("join the tables instead, or aggregate in a sub-query in FROM")
 }
 
 /// The interval of one unit.

@@ -11,11 +11,14 @@ mod group_window;
 mod hints;
 mod insert;
 mod literal;
+pub(crate) mod outer;
 mod over;
 mod query;
 mod scope;
 mod select;
+mod select_group;
 mod set_operation;
+mod subquery;
 mod table;
 mod temporal;
 mod types;
@@ -52,6 +55,12 @@ pub struct Binder<'a> {
     view_depth: usize,
     /// Of the SELECTs around, innermost last.
     hints: Vec<hints::SelectHints>,
+    /// The scopes of the queries around the one being bound, outermost first.
+    outer: Vec<Scope>,
+    /// The sub-queries of the expression being bound; `None` where they cannot stand.
+    subqueries: Option<Vec<subquery::SubQuery>>,
+    /// Sub-queries met so far.
+    subquery_count: usize,
 }
 
 #[derive(Clone)]
@@ -83,6 +92,9 @@ impl<'a> Binder<'a> {
             scans: HashMap::new(),
             view_depth: 0,
             hints: Vec::new(),
+            outer: Vec::new(),
+            subqueries: None,
+            subquery_count: 0,
         }
     }
 

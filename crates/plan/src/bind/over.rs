@@ -12,6 +12,7 @@ use super::Binder;
 use super::aggregate::AggregateSyntax;
 use super::call::call_exprs;
 use super::expr::Context;
+use super::outer::is_placeholder;
 use super::query::sort_key;
 use crate::logical::{
     Frame, FrameBound, FrameUnit, LogicalOp, LogicalPlan, OffsetFunction, Over, OverCall,
@@ -24,7 +25,7 @@ const OVER_BASE: usize = 1 << 25;
 
 /// Whether a column stands for an OVER call.
 pub fn is_over_column(index: usize) -> bool {
-    index >= OVER_BASE
+    index >= OVER_BASE && !is_placeholder(index)
 }
 
 /// Collects the OVER calls of a SELECT while its expressions are bound.
@@ -129,6 +130,11 @@ impl OverCalls {
             }
         }
         Ok(())
+    }
+
+    /// Everything that the windows read.
+    pub fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.windows.iter_mut().flat_map(|(window, _)| window.exprs_mut())
     }
 
     /// Puts the windows on a plan. Columns that stood for calls are then to be moved by

@@ -15,11 +15,13 @@ impl Binder<'_> {
     /// Binds a query with all its clauses.
     pub fn bind_query(&mut self, query: &ast::Query) -> Result<Bound> {
         let levels = self.ctes.len();
+        let outside = self.subqueries.take();
         if let Some(with) = &query.with {
             self.bind_with(with)?;
         }
         let bound = self.bind_ordered(query);
         self.ctes.truncate(levels);
+        self.subqueries = outside;
         bound
     }
 

@@ -9,15 +9,16 @@ use super::expr::Context;
 use super::group_window::GroupWindow;
 use super::over::{OverCalls, OverContext, is_over_column};
 use super::query::{Ordered, anonymous, ordinal, output_column, sort_key};
+use super::subquery::{SubQuery, apply_condition};
 use super::{Binder, Bound, Scope};
 use crate::logical::{Aggregate, LogicalOp, LogicalPlan, PlanRef, SortKey};
 use crate::{PlanError, Result};
 
 /// A column of the SELECT list.
-struct Item {
-    name: String,
-    expr: Expr,
-    span: ast::Span,
+pub(super) struct Item {
+    pub(super) name: String,
+    pub(super) expr: Expr,
+    pub(super) span: ast::Span,
 }
 
 impl Binder<'_> {
@@ -34,8 +35,10 @@ impl Binder<'_> {
         let plan = match &select.where_clause {
             None => from.plan,
             Some(condition) => {
-                let bound = self.bind_condition(condition, &mut Context::new(&from.scope))?;
-                filter(from.plan, bound, condition.span)
+                let (bound, subqueries) = self.collecting(|binder| {
+                    binder.bind_condition(condition, &mut Context::new(&from.scope))
+                })?;
+                apply_condition(self, from.plan, bound, subqueries, condition.span)?
             }
         };
         self.bind_projection(select, order_by, plan, from.scope)
@@ -59,34 +62,39 @@ impl Binder<'_> {
         let width = window.as_ref().map_or(scope.fields.len(), GroupWindow::width);
         let mut aggregates = AggregateContext::new(width, may_be_empty);
         let mut overs = OverContext::new(&select.windows)?;
-        let mut context = Context {
-            aggregates: Some(&mut aggregates),
-            overs: Some(&mut overs),
-            window: window.as_ref(),
-            ..Context::new(&scope)
-        };
-        let items = self.bind_items(&select.items, &mut context)?;
-        let order = self.bind_order(order_by, &items, &mut context)?;
-        let qualify = match &select.qualify {
-            Some(qualify) => Some(self.bind_qualify(qualify, &items, &mut context)?),
-            None => None,
-        };
-        let mut context = Context {
-            aggregates: Some(&mut aggregates),
-            window: window.as_ref(),
-            ..Context::new(&scope)
-        };
-        let having = match &select.having {
-            Some(having) => Some((self.bind_condition(having, &mut context)?, having.span)),
-            None => None,
-        };
+        let ((items, order, qualify, having), subqueries) = self.collecting(|binder| {
+            let mut context = Context {
+                aggregates: Some(&mut aggregates),
+                overs: Some(&mut overs),
+                window: window.as_ref(),
+                ..Context::new(&scope)
+            };
+            let items = binder.bind_items(&select.items, &mut context)?;
+            let order = binder.bind_order(order_by, &items, &mut context)?;
+            let qualify = match &select.qualify {
+                Some(qualify) => Some(binder.bind_qualify(qualify, &items, &mut context)?),
+                None => None,
+            };
+            let mut context = Context {
+                aggregates: Some(&mut aggregates),
+                window: window.as_ref(),
+                ..Context::new(&scope)
+            };
+            let having = match &select.having {
+                Some(having) => Some((binder.bind_condition(having, &mut context)?, having.span)),
+                None => None,
+            };
+            Ok((items, order, qualify, having))
+        })?;
         let is_grouped = grouping.is_some() || !aggregates.is_empty() || having.is_some();
-        let mut bound = BoundSelect { plan, items, order, qualify, overs: overs.finish() };
+        let mut bound =
+            BoundSelect { plan, items, order, qualify, overs: overs.finish(), subqueries };
         if is_grouped {
             let grouping = grouping.unwrap_or_else(Grouping::global);
-            bound = group(select, bound, &scope, grouping, aggregates, having)?;
+            bound = self.group(select, bound, &scope, grouping, aggregates, having)?;
         }
-        let BoundSelect { plan, items, order, qualify, overs } = bound;
+        self.place_subqueries(&mut bound)?;
+        let BoundSelect { plan, items, order, qualify, overs, .. } = bound;
         let (mut plan, calls) = overs.plan(plan, self.config.batch)?;
         if let Some((condition, span)) = qualify {
             plan = filter(plan, calls.place(condition), span);
@@ -232,70 +240,21 @@ impl Binder<'_> {
 }
 
 /// The parts of a SELECT, bound over FROM.
-struct BoundSelect {
-    plan: PlanRef,
-    items: Vec<Item>,
-    order: Vec<OrderExpr>,
-    qualify: Option<(Expr, ast::Span)>,
-    overs: OverCalls,
-}
-
-/// A SELECT over its groups: everything is written over the keys and the aggregates.
-fn group(
-    select: &ast::Select,
-    bound: BoundSelect,
-    scope: &Scope,
-    grouping: Grouping,
-    mut aggregates: AggregateContext,
-    having: Option<(Expr, ast::Span)>,
-) -> Result<BoundSelect> {
-    let BoundSelect { plan, items, order, qualify, mut overs } = bound;
-    let rewrite = |expr: &Expr, span: ast::Span| {
-        grouping.rewrite(expr, &aggregates, scope).map_err(|error| error.at(span))
-    };
-    let condition = |(condition, span): (Expr, ast::Span)| {
-        Ok::<_, PlanError>((rewrite(&condition, span)?, span))
-    };
-    let items = items
-        .into_iter()
-        .map(|item| Ok(Item { expr: rewrite(&item.expr, item.span)?, ..item }))
-        .collect::<Result<Vec<_>>>()?;
-    let having = having.map(condition).transpose()?;
-    let qualify = qualify.map(condition).transpose()?;
-    overs.rewrite(rewrite)?;
-    let order = order
-        .into_iter()
-        .map(|order| {
-            let key = match order.column {
-                Some(_) => order.key,
-                None => SortKey { expr: rewrite(&order.key.expr, order.span)?, ..order.key },
-            };
-            Ok(OrderExpr { key, ..order })
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let names: Vec<String> = grouping
-        .keys
-        .iter()
-        .enumerate()
-        .map(|(i, key)| match key {
-            Expr::Column { index, .. } => plan.schema.fields[*index].name.to_string(),
-            _ => format!("$f{i}"),
-        })
-        .collect();
-    let calls = std::mem::take(&mut aggregates.calls);
-    let span = select.group_by.as_ref().map_or(select.span, |group_by| group_by.span);
-    let mut plan = grouping.plan(plan, calls, &names, span);
-    if let Some((condition, span)) = having {
-        plan = filter(plan, condition, span);
-    }
-    Ok(BoundSelect { plan, items, order, qualify, overs })
+pub(super) struct BoundSelect {
+    pub(super) plan: PlanRef,
+    pub(super) items: Vec<Item>,
+    pub(super) order: Vec<OrderExpr>,
+    pub(super) qualify: Option<(Expr, ast::Span)>,
+    pub(super) overs: OverCalls,
+    /// The sub-queries in all of these.
+    pub(super) subqueries: Vec<SubQuery>,
 }
 
 /// A key of ORDER BY: a column of the output, or an expression of its own.
-struct OrderExpr {
-    column: Option<usize>,
-    key: SortKey,
-    span: ast::Span,
+pub(super) struct OrderExpr {
+    pub(super) column: Option<usize>,
+    pub(super) key: SortKey,
+    pub(super) span: ast::Span,
 }
 
 /// SELECT without FROM: one row without columns.
@@ -342,7 +301,8 @@ fn project(
 /// Whether an expression still is a time attribute: only a column passed on is, and PROCTIME().
 pub fn time_of(expr: &Expr, schema: &Schema) -> Option<TimeAttribute> {
     match expr {
-        Expr::Column { index, .. } => schema.fields[*index].time,
+        // What stands for a column of a query around is none of this schema.
+        Expr::Column { index, .. } => schema.fields.get(*index)?.time,
         Expr::Call { function, .. } if function.name == "PROCTIME" => Some(TimeAttribute::Proctime),
         _ => None,
     }

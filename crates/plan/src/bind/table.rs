@@ -9,7 +9,9 @@ use flott_sql::ast::{self, HintArg, JoinCondition, TableRefKind};
 use flott_types::{DataType, Field, Schema, TimeAttribute};
 
 use super::expr::Context;
+use super::outer::is_placeholder;
 use super::query::{anonymous, rename};
+use super::subquery::{apply_condition, numbers};
 use super::{Binder, Bound, Scope, name_parts, path_parts};
 use crate::logical::{
     EquiPair, Join, JoinKind, LogicalOp, LogicalPlan, OnBadRecord, PlanRef, Scan,
@@ -43,15 +45,13 @@ impl Binder<'_> {
     fn bind_table_kind(&mut self, table: &ast::TableRef) -> Result<Bound> {
         match &table.kind {
             TableRefKind::Table { name, hints } => self.bind_table_name(name, hints),
-            TableRefKind::Subquery { lateral: false, query } => {
-                Ok(anonymous(self.bind_query(query)?.plan))
-            }
+            // At the beginning of FROM there is nothing for LATERAL to read.
+            TableRefKind::Subquery { query, .. } => Ok(anonymous(self.bind_query(query)?.plan)),
             TableRefKind::Function { call, .. } if super::window::is_window_function(call) => {
                 self.bind_table_function(call)
             }
             TableRefKind::Function { .. } | TableRefKind::Unnest { .. } => self.bind_alone(table),
             TableRefKind::Join(join) => self.bind_join(join),
-            TableRefKind::Subquery { .. } => Err(unsupported("LATERAL sub-queries")),
             TableRefKind::Sample { .. } => Err(unsupported("TABLESAMPLE")),
             TableRefKind::Snapshot { period, .. } => Err(self.no_time_travel(period)),
             TableRefKind::MatchRecognize { .. } => Err(unsupported("MATCH_RECOGNIZE")),
@@ -93,7 +93,7 @@ impl Binder<'_> {
         // A view sees neither the common table expressions around it nor its user's text.
         let ctes = std::mem::take(&mut self.ctes);
         self.view_depth += 1;
-        let bound = self.bind_query(&view.query);
+        let bound = self.apart(|binder| binder.bind_query(&view.query));
         self.view_depth -= 1;
         self.ctes = ctes;
         let plan = bound.map_err(|error| PlanError { span: Some(span), ..error })?.plan;
@@ -132,7 +132,8 @@ impl Binder<'_> {
             return Ok(plan.clone());
         }
         let source = self.table_source(path, &table)?;
-        let plan = self.scan_plan(path, &table, source, identity.clone(), span)?;
+        let plan =
+            self.apart(|binder| binder.scan_plan(path, &table, source, identity.clone(), span))?;
         self.scans.insert(identity, plan.clone());
         Ok(plan)
     }
@@ -330,6 +331,9 @@ impl Binder<'_> {
         if let Some(bound) = self.bind_correlate(join, &left)? {
             return Ok(bound);
         }
+        if let Some(bound) = self.bind_lateral(join, &left)? {
+            return Ok(bound);
+        }
         let right = self.bind_table_ref(&join.right)?;
         let kind = match join.kind {
             ast::JoinKind::Inner | ast::JoinKind::Cross | ast::JoinKind::Comma => JoinKind::Inner,
@@ -339,7 +343,8 @@ impl Binder<'_> {
         };
         let split = left.scope.fields.len();
         let mut scope = left.scope.join(right.scope);
-        let condition = self.bind_join_condition(join, split, &mut scope)?;
+        let (condition, subqueries) =
+            self.collecting(|binder| binder.bind_join_condition(join, split, &mut scope))?;
         let mut nullable = scope.fields.clone();
         for (i, field) in nullable.iter_mut().enumerate() {
             let padded = if i < split { kind.keeps_right() } else { kind.keeps_left() };
@@ -349,12 +354,24 @@ impl Binder<'_> {
         }
         scope.fields = nullable;
         let schema = scope.schema();
+        let (with_subqueries, condition): (Vec<Expr>, Vec<Expr>) =
+            condition.into_iter().partition(|conjunct| !numbers(conjunct).is_empty());
         let (equal, rest) = split_condition(condition, split);
         let residual = (!rest.is_empty()).then(|| Expr::conjunction(rest));
         let hints = self.join_hints(&join.left, &join.right);
         let op = LogicalOp::Join(Join { hints, ..Join::new(kind, equal, residual) });
         let span = join.left.span.cover(join.right.span);
         let plan = LogicalPlan::spanned(op, vec![left.plan, right.plan], schema, span);
+        if with_subqueries.is_empty() {
+            return Ok(Bound { plan, scope });
+        }
+        if kind != JoinKind::Inner {
+            return Err(PlanError::new("a sub-query cannot stand in ON of an outer join")
+                .at(span)
+                .hint("put it into a sub-query in FROM, or into WHERE"));
+        }
+        let on = Expr::conjunction(with_subqueries);
+        let plan = apply_condition(self, plan, on, subqueries, span)?;
         Ok(Bound { plan, scope })
     }
 }
@@ -443,7 +460,8 @@ fn equi_pair(condition: &Expr, split: usize) -> Option<EquiPair> {
     let [a, b] = args.as_slice() else { return None };
     let side = |expr: &Expr| {
         let columns = expr.columns();
-        if columns.is_empty() {
+        // What stands for a column of a query around belongs to neither side.
+        if columns.last().is_none_or(|last| is_placeholder(*last)) {
             None
         } else if columns.iter().all(|column| *column < split) {
             Some(false)

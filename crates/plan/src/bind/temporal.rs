@@ -63,7 +63,9 @@ impl Binder<'_> {
             return Err(self.no_time_travel(period));
         }
         let column = match bound {
-            Expr::Column { index, .. } => left.fields[index].time.map(|time| (index, time)),
+            Expr::Column { index, .. } => {
+                left.fields.get(index).and_then(|field| field.time).map(|time| (index, time))
+            }
             _ => None,
         };
         column.ok_or_else(|| {

@@ -11,6 +11,7 @@ use super::expr::Context;
 use super::query::rename;
 use super::select::{filter, one_row};
 use super::{Binder, Bound, Scope, symbol};
+use crate::decorrelate::unexpected_variable;
 use crate::logical::{Correlate, JoinKind, LogicalOp, LogicalPlan};
 use crate::{PlanError, Result};
 
@@ -45,6 +46,17 @@ impl Binder<'_> {
         match kind {
             _ if is_true => Ok(Some(given)),
             JoinKind::Inner => {
+                let split = left.scope.fields.len();
+                let mixes = |condition: &Expr| {
+                    let columns = condition.columns();
+                    columns.first().is_some_and(|c| *c < split)
+                        && columns.last().is_some_and(|c| *c >= split)
+                };
+                if !self.config.general_correlation
+                    && condition.clone().conjuncts().iter().any(mixes)
+                {
+                    return Err(unexpected_variable("the condition of the join").at(span));
+                }
                 let plan = filter(given.plan, condition, span);
                 Ok(Some(Bound { plan, scope: given.scope }))
             }

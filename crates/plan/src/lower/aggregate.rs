@@ -19,6 +19,14 @@ impl Lowering<'_> {
         let input = self.node(plan.input())?;
         let (input, columns) = self.columns(input, &operands(aggregate))?;
         let (keys, calls) = self.assign(aggregate, &aggregate.groups, &columns);
+        let mut unique = self.plan.node(input).unique_keys.iter();
+        // Rows that differ in these columns are their own groups already.
+        if calls.is_empty() && unique.any(|key| key.iter().all(|column| keys.contains(column))) {
+            let below = self.plan.node(input).schema.clone();
+            let given =
+                keys.iter().map(|key| Expr::column(*key, below.fields[*key].data_type.clone()));
+            return self.add_calc(input, None, given.collect(), plan.schema.clone(), plan.span);
+        }
         let op = PhysicalOp::GroupAggregate(GroupAggregate {
             input_retracts: !self.plan.node(input).changelog.is_insert_only(),
             emit_update_before: true,

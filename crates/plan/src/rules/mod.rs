@@ -3,9 +3,13 @@
 mod drop_sorts;
 mod fold_constants;
 mod prune_columns;
+mod prune_empty;
 mod push_filters;
 mod push_limits;
 mod rank;
+mod reject_nulls;
+
+pub(crate) use fold_constants::fold;
 
 use flott_functions::SessionSettings;
 
@@ -16,8 +20,9 @@ use crate::logical::{LogicalOp, LogicalPlan, PlanRef};
 type Rule = fn(Vec<PlanRef>, &SessionSettings) -> Result<Vec<PlanRef>>;
 
 /// The rules, in order.
-const RULES: [(&str, Rule); 6] = [
+const RULES: [(&str, Rule); 7] = [
     ("fold constants", fold_constants::apply),
+    ("prune what is empty", prune_empty::apply),
     ("drop sorts", drop_sorts::apply),
     ("push filters", push_filters::apply),
     ("filters on ranks", rank::apply),
@@ -34,7 +39,7 @@ pub fn optimize(mut roots: Vec<PlanRef>, settings: &SessionSettings) -> Result<V
 }
 
 /// The node with every expression rewritten.
-fn map_exprs(
+pub(crate) fn map_exprs(
     plan: &LogicalPlan,
     rewrite: &mut impl FnMut(flott_functions::Expr) -> flott_functions::Expr,
 ) -> LogicalOp {

@@ -3,24 +3,26 @@
 use std::sync::Arc;
 
 use flott_functions::{Expr, SessionSettings, Volatility};
+use flott_types::Value;
 
+use super::reject_nulls::rejects;
 use crate::Result;
 use crate::bind::{inline, split_condition};
 use crate::logical::{Aggregate, Join, JoinKind, LogicalOp, LogicalPlan, PlanRef, WindowKind};
 use crate::traits::window::window_columns;
 
-pub(super) fn apply(roots: Vec<PlanRef>, _: &SessionSettings) -> Result<Vec<PlanRef>> {
-    Ok(roots.iter().map(|root| push(root, Vec::new())).collect())
+pub(super) fn apply(roots: Vec<PlanRef>, settings: &SessionSettings) -> Result<Vec<PlanRef>> {
+    Ok(roots.iter().map(|root| push(root, Vec::new(), settings)).collect())
 }
 
 /// The plan with these conditions, over its columns, applied as low as they can be.
-fn push(plan: &PlanRef, mut conditions: Vec<Expr>) -> PlanRef {
+fn push(plan: &PlanRef, mut conditions: Vec<Expr>, settings: &SessionSettings) -> PlanRef {
     match &plan.op {
         LogicalOp::Filter(condition) => {
             let mut all = condition.clone().conjuncts();
             all.append(&mut conditions);
             // The filter's own place in the text is lost with it; its input has one.
-            push(plan.input(), all)
+            push(plan.input(), all, settings)
         }
         LogicalOp::Project(exprs) => {
             let (down, stay) = conditions.into_iter().partition(|condition| {
@@ -28,13 +30,14 @@ fn push(plan: &PlanRef, mut conditions: Vec<Expr>) -> PlanRef {
             });
             let down: Vec<Expr> = down;
             let down = down.iter().map(|condition| inline(condition, exprs)).collect();
-            above(rebuild(plan, vec![push(plan.input(), down)]), stay)
+            above(rebuild(plan, vec![push(plan.input(), down, settings)]), stay)
         }
         LogicalOp::Union => {
-            let inputs = plan.inputs.iter().map(|input| push(input, conditions.clone())).collect();
+            let inputs =
+                plan.inputs.iter().map(|input| push(input, conditions.clone(), settings)).collect();
             rebuild(plan, inputs)
         }
-        LogicalOp::Aggregate(aggregate) => push_aggregate(plan, aggregate, conditions),
+        LogicalOp::Aggregate(aggregate) => push_aggregate(plan, aggregate, conditions, settings),
         LogicalOp::Window(window) => {
             let width = plan.input().schema.len();
             let (down, stay) = conditions.into_iter().partition(|condition| {
@@ -48,7 +51,7 @@ fn push(plan: &PlanRef, mut conditions: Vec<Expr>) -> PlanRef {
                     _ => columns.iter().all(|column| *column < width),
                 }
             });
-            above(rebuild(plan, vec![push(plan.input(), down)]), stay)
+            above(rebuild(plan, vec![push(plan.input(), down, settings)]), stay)
         }
         LogicalOp::Over(over) => {
             // Other rows than those of whole partitions would be missing in frames.
@@ -62,9 +65,9 @@ fn push(plan: &PlanRef, mut conditions: Vec<Expr>) -> PlanRef {
                     && columns.iter().all(is_key)
                     && condition.volatility() == Volatility::Immutable
             });
-            above(rebuild(plan, vec![push(plan.input(), down)]), stay)
+            above(rebuild(plan, vec![push(plan.input(), down, settings)]), stay)
         }
-        LogicalOp::Join(join) => push_join(plan, join, conditions),
+        LogicalOp::Join(join) => push_join(plan, join, conditions, settings),
         LogicalOp::Correlate(correlate) => {
             let passed = &correlate.passed;
             let (down, stay) = conditions.into_iter().partition(|condition| {
@@ -73,13 +76,14 @@ fn push(plan: &PlanRef, mut conditions: Vec<Expr>) -> PlanRef {
             });
             let down: Vec<Expr> = down;
             let down = down.into_iter().map(|c| c.map_columns(&|column| passed[column])).collect();
-            above(rebuild(plan, vec![push(plan.input(), down)]), stay)
+            above(rebuild(plan, vec![push(plan.input(), down, settings)]), stay)
         }
         LogicalOp::Sort(sort) if sort.fetch.is_none() && sort.offset == 0 => {
-            rebuild(plan, vec![push(plan.input(), conditions)])
+            rebuild(plan, vec![push(plan.input(), conditions, settings)])
         }
         _ => {
-            let inputs = plan.inputs.iter().map(|input| push(input, Vec::new())).collect();
+            let inputs =
+                plan.inputs.iter().map(|input| push(input, Vec::new(), settings)).collect();
             above(rebuild(plan, inputs), conditions)
         }
     }
@@ -87,7 +91,12 @@ fn push(plan: &PlanRef, mut conditions: Vec<Expr>) -> PlanRef {
 
 /// A condition on keys alone removes whole groups, before as well as after grouping. One on the bounds
 /// of a window stays behind it: the windows that overlap then still share their parts.
-fn push_aggregate(plan: &PlanRef, aggregate: &Aggregate, conditions: Vec<Expr>) -> PlanRef {
+fn push_aggregate(
+    plan: &PlanRef,
+    aggregate: &Aggregate,
+    conditions: Vec<Expr>,
+    settings: &SessionSettings,
+) -> PlanRef {
     let keys = &aggregate.groups;
     let window = window_columns(plan.input());
     let is_bound = |key: &Expr| match key {
@@ -105,14 +114,21 @@ fn push_aggregate(plan: &PlanRef, aggregate: &Aggregate, conditions: Vec<Expr>) 
     });
     let down: Vec<Expr> = down;
     let down = down.iter().map(|condition| inline(condition, keys)).collect();
-    above(rebuild(plan, vec![push(plan.input(), down)]), stay)
+    above(rebuild(plan, vec![push(plan.input(), down, settings)]), stay)
 }
 
-fn push_join(plan: &PlanRef, join: &Join, conditions: Vec<Expr>) -> PlanRef {
+fn push_join(
+    plan: &PlanRef,
+    join: &Join,
+    conditions: Vec<Expr>,
+    settings: &SessionSettings,
+) -> PlanRef {
     let split = plan.inputs[0].schema.len();
     let mut join = join.clone();
+    join.kind = needed_kind(join.kind, split, &conditions, settings);
     let (mut left, mut right, mut stay) = (Vec::new(), Vec::new(), Vec::new());
     let mut across = join.residual.take().map(Expr::conjuncts).unwrap_or_default();
+    across.retain(|condition| !is_true(condition));
     let side = |condition: &Expr| {
         let columns = condition.columns();
         match (columns.first(), columns.last()) {
@@ -149,10 +165,36 @@ fn push_join(plan: &PlanRef, join: &Join, conditions: Vec<Expr>) -> PlanRef {
     join.equal.extend(pairs);
     join.residual = (!rest.is_empty()).then(|| Expr::conjunction(rest));
     let right = right.into_iter().map(|c| c.map_columns(&|column| column - split)).collect();
-    let inputs = vec![push(&plan.inputs[0], left), push(&plan.inputs[1], right)];
+    let inputs =
+        vec![push(&plan.inputs[0], left, settings), push(&plan.inputs[1], right, settings)];
     let joined =
         Arc::new(LogicalPlan { op: LogicalOp::Join(join), inputs, ..LogicalPlan::clone(plan) });
     above(joined, stay)
+}
+
+fn is_true(condition: &Expr) -> bool {
+    matches!(condition, Expr::Literal { value: Value::Boolean(true), .. })
+}
+
+/// The kind of join that is left when rows padded with NULLs do not pass the conditions above.
+fn needed_kind(
+    kind: JoinKind,
+    split: usize,
+    conditions: &[Expr],
+    settings: &SessionSettings,
+) -> JoinKind {
+    let left_is_there = kind.keeps_right()
+        && conditions.iter().any(|c| rejects(c, &|column| column < split, settings));
+    let right_is_there = kind.keeps_left()
+        && conditions.iter().any(|c| rejects(c, &|column| column >= split, settings));
+    match (kind, left_is_there, right_is_there) {
+        (JoinKind::Left, _, true) | (JoinKind::Right, true, _) | (JoinKind::Full, true, true) => {
+            JoinKind::Inner
+        }
+        (JoinKind::Full, true, false) => JoinKind::Left,
+        (JoinKind::Full, false, true) => JoinKind::Right,
+        _ => kind,
+    }
 }
 
 enum Side {

@@ -44,11 +44,8 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
         PhysicalOp::Rank(_) | PhysicalOp::Deduplicate(_) => ChangelogMode::ALL,
         PhysicalOp::Join(join) if join.batch => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Join(join) => match join.kind {
-            JoinKind::Inner => {
+            JoinKind::Inner | JoinKind::Semi => {
                 inputs.iter().fold(ChangelogMode::INSERT_ONLY, |all, mode| all.union(*mode))
-            }
-            JoinKind::Semi if inputs.iter().all(|mode| mode.is_insert_only()) => {
-                ChangelogMode::INSERT_ONLY
             }
             _ => ChangelogMode::ALL,
         },

@@ -201,3 +201,133 @@ impl Kept {
         &self.places[self.starts[row]..self.starts[row + 1]]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flott_functions::table::{WITH_ORDINALITY, table_function};
+    use flott_functions::{Expr, SessionSettings};
+    use flott_types::{DataType, RowKind, Schema, Value};
+
+    use super::*;
+    use crate::marks::{Mark, Marks};
+    use crate::operators::testing::{Row, batch, rows, schema};
+    use crate::testing::OperatorHarness;
+
+    /// `(id BIGINT, list ARRAY<BIGINT>)`
+    fn input() -> Schema {
+        schema(&[DataType::bigint(), DataType::array(DataType::bigint())])
+    }
+
+    /// `(id, element, position)`
+    fn output() -> Schema {
+        schema(&[DataType::bigint(), DataType::bigint(), DataType::int()])
+    }
+
+    fn harness(kind: JoinKind, condition: Option<Expr>) -> OperatorHarness {
+        let spec = Correlate {
+            kind,
+            function: table_function("$UNNEST").unwrap(),
+            args: vec![Expr::column(1, DataType::array(DataType::bigint()))],
+            symbols: vec![WITH_ORDINALITY.into()],
+            condition,
+            passed: vec![0],
+            given: vec![0, 1],
+        };
+        let settings = SessionSettings::default();
+        let operator = CorrelateOperator::new(&spec, output().to_arrow(), &settings).unwrap();
+        OperatorHarness::new(operator, 1, None).unwrap()
+    }
+
+    fn list(elements: &[i64]) -> Value {
+        Value::Array(elements.iter().map(|element| Value::Int(*element)).collect())
+    }
+
+    fn given(kind: JoinKind, condition: Option<Expr>, changes: &[Row]) -> Vec<Row> {
+        let mut harness = harness(kind, condition);
+        harness.batch(0, batch(&input(), changes)).unwrap();
+        rows(&output(), &harness.take_batches())
+    }
+
+    /// What the operator must give, row by row.
+    fn naive(outer: bool, least: i64, changes: &[Row]) -> Vec<Row> {
+        let mut out = Vec::new();
+        for (kind, row) in changes {
+            let elements: &[Value] = match &row[1] {
+                Value::Array(elements) => elements,
+                _ => &[],
+            };
+            let before = out.len();
+            for (i, element) in elements.iter().enumerate() {
+                if matches!(element, Value::Int(number) if *number >= least) {
+                    let position = Value::Int(i as i64 + 1);
+                    out.push((*kind, vec![row[0].clone(), element.clone(), position]));
+                }
+            }
+            if outer && out.len() == before {
+                out.push((*kind, vec![row[0].clone(), Value::Null, Value::Null]));
+            }
+        }
+        out
+    }
+
+    fn random(seed: u64) -> Vec<Row> {
+        let mut state = seed + 1;
+        let mut next = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99_991);
+            (state >> 33) % below
+        };
+        const KINDS: [RowKind; 4] =
+            [RowKind::Insert, RowKind::UpdateBefore, RowKind::UpdateAfter, RowKind::Delete];
+        (0..next(40))
+            .map(|id| {
+                let elements: Vec<i64> = (0..next(5)).map(|_| next(10) as i64).collect();
+                let collection = if next(6) == 0 { Value::Null } else { list(&elements) };
+                (KINDS[next(4) as usize], vec![Value::Int(id as i64), collection])
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rows_come_as_a_loop_over_the_collections_gives_them() {
+        let element = || Expr::column(0, DataType::bigint());
+        let five = || Expr::literal(Value::Int(5), DataType::bigint());
+        for seed in 0..50 {
+            let changes = random(seed);
+            let condition = || Some(Expr::builtin(">=", vec![element(), five()]).unwrap());
+            assert_eq!(given(JoinKind::Inner, None, &changes), naive(false, 0, &changes));
+            assert_eq!(given(JoinKind::Left, None, &changes), naive(true, 0, &changes));
+            assert_eq!(given(JoinKind::Left, condition(), &changes), naive(true, 5, &changes));
+        }
+    }
+
+    #[test]
+    fn many_rows_of_one_come_in_several_batches() {
+        let long: Vec<i64> = (0..20_000).collect();
+        let changes = [(RowKind::Insert, vec![Value::Int(1), list(&long)])];
+        assert_eq!(given(JoinKind::Inner, None, &changes).len(), 20_000);
+    }
+
+    #[test]
+    fn watermarks_stay_between_the_rows_of_their_inputs() {
+        let mut harness = harness(JoinKind::Inner, None);
+        let changes = [
+            (RowKind::Insert, vec![Value::Int(1), list(&[7, 8])]),
+            (RowKind::Insert, vec![Value::Int(2), list(&[])]),
+            (RowKind::Insert, vec![Value::Int(3), list(&[9])]),
+        ];
+        let marks: Marks =
+            [Mark { row: 1, watermark: 10 }, Mark { row: 3, watermark: 30 }].into_iter().collect();
+        harness.marked(0, batch(&input(), &changes), marks).unwrap();
+        let marks: Vec<(u32, i64)> = harness
+            .take()
+            .into_iter()
+            .filter_map(|element| match element {
+                crate::element::StreamElement::Batch(rows) => Some(rows.marks),
+                _ => None,
+            })
+            .flat_map(|marks| marks.as_slice().to_vec())
+            .map(|mark| (mark.row, mark.watermark))
+            .collect();
+        assert_eq!(marks, [(2, 10), (3, 30)]);
+    }
+}
