@@ -268,6 +268,50 @@ const CASES: &[Case] = &[
     },
 ];
 
+/// How often each row of `l` and of `r` is there, as rows given as often as `count` says of both.
+fn counted(t: &Tables, count: impl Fn(usize, usize) -> usize) -> Answer {
+    let mut counts: BTreeMap<Row, (usize, usize)> = BTreeMap::new();
+    t.l.iter().for_each(|row| counts.entry(*row).or_default().0 += 1);
+    t.r.iter().for_each(|row| counts.entry(*row).or_default().1 += 1);
+    let rows = counts
+        .into_iter()
+        .flat_map(|((id, v), (left, right))| std::iter::repeat_n(vec![id, v], count(left, right)));
+    rows.collect()
+}
+
+const SETS: &[Case] = &[
+    Case {
+        sql: "SELECT id, v FROM l UNION SELECT id, v FROM r",
+        model: |t| counted(t, |left, right| (left + right).min(1)),
+    },
+    Case {
+        sql: "SELECT id, v FROM l INTERSECT SELECT id, v FROM r",
+        model: |t| counted(t, |left, right| left.min(right).min(1)),
+    },
+    Case {
+        sql: "SELECT id, v FROM l EXCEPT SELECT id, v FROM r",
+        model: |t| counted(t, |left, right| usize::from(left > 0 && right == 0)),
+    },
+    Case {
+        sql: "SELECT id, v FROM l INTERSECT ALL SELECT id, v FROM r",
+        model: |t| counted(t, |left, right| left.min(right)),
+    },
+    Case {
+        sql: "SELECT id, v FROM l EXCEPT ALL SELECT id, v FROM r",
+        model: |t| counted(t, |left, right| left.saturating_sub(right)),
+    },
+    // INTERSECT binds closer than UNION and EXCEPT.
+    Case {
+        sql: "SELECT id, v FROM l EXCEPT ALL SELECT id, v FROM r INTERSECT ALL SELECT id, v FROM l",
+        model: |t| counted(t, |left, right| left - left.min(right)),
+    },
+];
+
+#[test]
+fn set_operations_count_rows() {
+    check(SETS, "flink");
+}
+
 /// Queries that Flink refuses, planned on demand.
 const GENERAL: &[Case] = &[
     Case {
@@ -312,6 +356,113 @@ const GENERAL: &[Case] = &[
         },
     },
 ];
+
+/// LIMIT and windows of rows inside; Flink plans few of these.
+const RANKED: &[Case] = &[
+    Case {
+        sql: "SELECT id, v, (SELECT r.v FROM r WHERE r.id = l.id ORDER BY r.v DESC LIMIT 1) FROM l",
+        model: |t| {
+            give(t, |l| {
+                let own = t.r.iter().filter(|r| is(equal(r.0, l.0))).map(|r| r.1);
+                own.max().flatten()
+            })
+        },
+    },
+    Case {
+        sql: "SELECT id, v, (SELECT SUM(q.v) FROM (SELECT r.v FROM r WHERE r.id < l.id \
+              ORDER BY r.v LIMIT 2) AS q) FROM l",
+        model: |t| {
+            give(t, |l| {
+                let own = t.r.iter().filter(|r| matches!((r.0, l.0), (Some(a), Some(b)) if a < b));
+                let mut own: Vec<Option<i64>> = own.map(|r| r.1).collect();
+                own.sort();
+                own.into_iter().take(2).flatten().reduce(|a, b| a + b)
+            })
+        },
+    },
+    Case {
+        sql: "SELECT l.id, l.v, q.v FROM l, LATERAL (SELECT DISTINCT v FROM (SELECT r.v, ROW_NUMBER() \
+              OVER (ORDER BY r.v DESC) AS n FROM r WHERE r.id = l.id) WHERE n <= 2) AS q",
+        model: |t| {
+            let mut rows = Vec::new();
+            for l in &t.l {
+                let own = t.r.iter().filter(|r| is(equal(r.0, l.0)));
+                let mut own: Vec<Option<i64>> = own.map(|r| r.1).collect();
+                own.sort_by(|a, b| b.cmp(a));
+                own.truncate(2);
+                own.dedup();
+                rows.extend(own.into_iter().map(|v| vec![l.0, l.1, v]));
+            }
+            rows
+        },
+    },
+];
+
+#[test]
+fn correlated_limits_count_for_each_outer_row() {
+    check(RANKED, "general");
+}
+
+#[test]
+fn views_keep_sub_queries_laterals_and_collections() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "l", &[(Some(1), Some(5)), (Some(2), None)]);
+    write(folder.path(), "r", &[(Some(1), Some(7)), (Some(1), Some(8))]);
+    write(folder.path(), "s", &[]);
+    let mut session = session(folder.path(), "streaming", "flink");
+    for view in [
+        "CREATE VIEW a AS SELECT id, v FROM l WHERE id IN (SELECT r.id FROM r WHERE r.v > l.v)",
+        "CREATE VIEW b AS SELECT l.id, q.w FROM l, LATERAL (SELECT v AS w FROM r WHERE r.id = l.id) AS q",
+        "CREATE VIEW c AS SELECT id, x FROM l CROSS JOIN UNNEST(ARRAY[id, 10]) AS t (x)",
+        "CREATE VIEW d AS SELECT id, (SELECT COUNT(*) FROM r WHERE r.id = l.id) AS n FROM l",
+    ] {
+        session.execute(view).unwrap();
+    }
+    let mut rows = |view: &str| answer(&mut session, &format!("SELECT * FROM {view}"));
+    assert_eq!(rows("a"), [[Some(1), Some(5)]]);
+    assert_eq!(rows("b"), [[Some(1), Some(7)], [Some(1), Some(8)]]);
+    assert_eq!(
+        rows("c"),
+        [[Some(1), Some(1)], [Some(1), Some(10)], [Some(2), Some(2)], [Some(2), Some(10)]]
+    );
+    assert_eq!(rows("d"), [[Some(1), Some(2)], [Some(2), Some(0)]]);
+}
+
+#[test]
+fn explain_shows_the_joins_that_sub_queries_become() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), "streaming", "flink");
+    for (sql, parts) in [
+        (
+            "SELECT id FROM l WHERE id IN (SELECT id FROM r)",
+            vec!["joinType=[LeftSemiJoin], where=[id = id]"],
+        ),
+        (
+            "SELECT id FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.id = l.id AND r.v > l.v)",
+            vec!["joinType=[LeftAntiJoin], where=[id = id AND"],
+        ),
+        (
+            "SELECT id, (SELECT COUNT(*) FROM r WHERE r.id = l.id) FROM l",
+            vec!["LeftOuterJoin", "GroupAggregate(groupBy=[id]"],
+        ),
+        // Rows without a match are dropped above, so none are made.
+        ("SELECT id FROM l WHERE v > (SELECT AVG(v) FROM r)", vec!["joinType=[InnerJoin]"]),
+        ("SELECT id FROM l WHERE id IN (SELECT id FROM r WHERE FALSE)", vec!["Values(rows=[0])"]),
+        (
+            "SELECT x FROM l CROSS JOIN UNNEST(ARRAY[id, v]) AS t (x)",
+            vec!["Correlate(invocation=[UNNEST("],
+        ),
+        ("SELECT l.id FROM l JOIN r ON l.v < r.v", vec!["compares every row with every row"]),
+    ] {
+        let Outcome::Table(table) = session.execute(&format!("EXPLAIN {sql}")).unwrap() else {
+            panic!("EXPLAIN gives a table")
+        };
+        let Value::String(text) = &table.rows[0][0] else { panic!("EXPLAIN gives text") };
+        for part in parts {
+            assert!(text.contains(part), "{sql}: no {part} in\n{text}");
+        }
+    }
+}
 
 #[test]
 fn sub_queries_mean_what_a_loop_over_the_outer_rows_gives() {

@@ -55,6 +55,7 @@ fn plan(
     settings: &SessionSettings,
     config: &PlannerConfig,
 ) -> Result<PhysicalPlan> {
+    roots.iter().try_for_each(bind::outer::check_closed)?;
     let roots = rules::optimize(roots, settings)?;
     let roots = traits::time::settle(roots, settings)?;
     lower::lower(&roots, settings, config)

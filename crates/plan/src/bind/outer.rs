@@ -5,6 +5,7 @@
 //! they are bound. They are gone when the query around is bound: a sub-query becomes a join, and
 //! [`crate::decorrelate`] frees its plan from columns of the query that it stands in.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use flott_functions::Expr;
@@ -12,8 +13,8 @@ use flott_sql::ast::Ident;
 use flott_types::DataType;
 
 use super::{Binder, Scope};
-use crate::Result;
 use crate::logical::{LogicalPlan, PlanRef};
+use crate::{PlanError, Result};
 
 /// Where sub-queries are counted from, far behind any column.
 const SUBQUERY: usize = 1 << 32;
@@ -58,7 +59,7 @@ pub fn reads_outer(expr: &Expr, level: usize) -> bool {
 /// The columns of the query at `level` that a plan reads, each once, with their types.
 pub fn outer_columns(plan: &PlanRef, level: usize) -> Vec<(usize, DataType)> {
     let mut found: Vec<(usize, DataType)> = Vec::new();
-    visit_exprs(plan, &mut |expr| {
+    visit_exprs(plan, &mut HashSet::new(), &mut |expr| {
         expr.visit(&mut |node| {
             if let Expr::Column { index, data_type } = node
                 && let Some((of, column)) = as_outer(*index)
@@ -73,13 +74,37 @@ pub fn outer_columns(plan: &PlanRef, level: usize) -> Vec<(usize, DataType)> {
     found
 }
 
-/// Every expression of a plan.
-fn visit_exprs(plan: &LogicalPlan, visit: &mut impl FnMut(&Expr)) {
+/// Fails for a plan that still reads what is not in it: of a query around in a place where that cannot be
+/// a join.
+pub fn check_closed(plan: &PlanRef) -> Result<()> {
+    let mut is_open = false;
+    let mut seen = HashSet::new();
+    visit_exprs(plan, &mut seen, &mut |expr| {
+        is_open |= expr.columns().into_iter().any(is_placeholder);
+    });
+    if is_open {
+        return Err(PlanError::new(
+            "a column of an outer query, or a sub-query, cannot be read here",
+        )
+        .hint("join the tables instead"));
+    }
+    Ok(())
+}
+
+/// Every expression of a plan; nodes that several read are visited once.
+fn visit_exprs(
+    plan: &PlanRef,
+    seen: &mut HashSet<*const LogicalPlan>,
+    visit: &mut impl FnMut(&Expr),
+) {
+    if !seen.insert(Arc::as_ptr(plan)) {
+        return;
+    }
     crate::rules::map_exprs(plan, &mut |expr| {
         visit(&expr);
         expr
     });
-    plan.inputs.iter().for_each(|input| visit_exprs(input, visit));
+    plan.inputs.iter().for_each(|input| visit_exprs(input, seen, visit));
 }
 
 /// The plan with its columns of the query at `level` replaced.

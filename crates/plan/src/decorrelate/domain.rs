@@ -6,12 +6,13 @@ use flott_functions::Expr;
 use flott_types::{DataType, Field, Schema};
 
 use super::pull::{condition_of, empty_value};
+use super::top::first_rows;
 use super::{columns, ground, shift};
 use crate::bind::outer::{outer_columns, reads_outer};
 use crate::bind::split_condition;
 use crate::logical::{
-    Aggregate, AggregateCall, Correlate, EquiPair, Join, JoinKind, LogicalOp, LogicalPlan, PlanRef,
-    WindowAssignment,
+    Aggregate, AggregateCall, Correlate, EquiPair, Join, JoinKind, LogicalOp, LogicalPlan, Over,
+    PlanRef, WindowAssignment,
 };
 use crate::{PlanError, Result};
 
@@ -88,8 +89,20 @@ pub fn tag(plan: &PlanRef, domain: &Domain) -> Result<PlanRef> {
         LogicalOp::Sort(sort) if sort.fetch.is_none() && sort.offset == 0 => {
             tag(plan.input(), domain)
         }
+        LogicalOp::Sort(sort) => {
+            let below = tag(plan.input(), domain)?;
+            let width = plan.schema.len();
+            let outputs = columns(&below.schema.fields);
+            let mut sort = sort.clone();
+            for key in &mut sort.keys {
+                key.expr = domain.ground(&key.expr, width);
+            }
+            let ranked = first_rows(below, domain.columns(width), &sort, &outputs)?;
+            Ok(project(ranked, outputs, plan, domain))
+        }
         LogicalOp::Aggregate(aggregate) => tag_aggregate(plan, aggregate, domain),
         LogicalOp::Join(join) if join.as_of.is_none() => tag_join(plan, join, domain),
+        LogicalOp::Over(over) => tag_over(plan, over, domain),
         LogicalOp::Window(window) => tag_window(plan, window, domain),
         LogicalOp::Correlate(correlate) => tag_correlate(plan, correlate, domain),
         _ => Err(PlanError::new("the correlated sub-query cannot be planned as a join")
@@ -292,6 +305,25 @@ fn tag_window(plan: &PlanRef, window: &WindowAssignment, domain: &Domain) -> Res
         columns(&plan.schema.fields).into_iter().map(|c| c.map_columns(&moved)).collect();
     all.extend(domain.columns(width));
     Ok(project(windowed, all, plan, domain))
+}
+
+fn tag_over(plan: &PlanRef, over: &Over, domain: &Domain) -> Result<PlanRef> {
+    let width = plan.input().schema.len();
+    let k = domain.width();
+    let below = tag(plan.input(), domain)?;
+    let mut over = over.clone();
+    for expr in over.exprs_mut() {
+        *expr = domain.ground(expr, width);
+    }
+    over.partition.extend(domain.columns(width));
+    let mut given = below.schema.fields.clone();
+    given.extend(plan.schema.fields[width..].iter().cloned());
+    let ranked = LogicalPlan::new(LogicalOp::Over(over), vec![below], Schema::new(given));
+    let moved = |column: usize| if column < width { column } else { column + k };
+    let mut all: Vec<Expr> =
+        columns(&plan.schema.fields).into_iter().map(|c| c.map_columns(&moved)).collect();
+    all.extend(domain.columns(width));
+    Ok(project(ranked, all, plan, domain))
 }
 
 fn tag_correlate(plan: &PlanRef, correlate: &Correlate, domain: &Domain) -> Result<PlanRef> {

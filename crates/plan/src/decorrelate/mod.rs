@@ -14,6 +14,7 @@ mod attach;
 mod domain;
 mod limits;
 mod pull;
+mod top;
 
 use flott_functions::Expr;
 
@@ -26,6 +27,7 @@ pub use attach::attach;
 pub use domain::or_default;
 pub use limits::{Place, check, unexpected_variable};
 pub use pull::empty_value;
+pub use top::is_flinks as is_flinks_top_n;
 
 /// A correlated query as a query of its own and what links it with the rows around.
 pub struct Dependent {
@@ -93,6 +95,18 @@ fn by_domain(plan: &PlanRef, around: &PlanRef, level: usize, fill: bool) -> Resu
 /// The columns of some fields, in order.
 fn columns(fields: &[Field]) -> Vec<Expr> {
     fields.iter().enumerate().map(|(i, f)| Expr::column(i, f.data_type.clone())).collect()
+}
+
+/// The values of a query that has one row, whatever there is to read.
+pub fn constant_row(plan: &PlanRef) -> Option<Vec<Expr>> {
+    match &plan.op {
+        LogicalOp::Values(rows) if rows.len() == 1 => Some(rows[0].clone()),
+        LogicalOp::Project(exprs) => {
+            let row = constant_row(plan.input())?;
+            Some(exprs.iter().map(|expr| substitute(expr, &row)).collect())
+        }
+        _ => None,
+    }
 }
 
 /// An expression over some outputs as one over what they are computed from; columns of queries around

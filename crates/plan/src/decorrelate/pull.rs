@@ -6,12 +6,13 @@ use flott_functions::aggregate::AggregateSpec;
 use flott_functions::{Arg, CallArgs, Expr};
 use flott_types::{Field, Schema, Value};
 
+use super::top::first_rows;
 use super::{Dependent, columns, shift, substitute};
 use crate::bind::outer::{is_placeholder, outer_columns, reads_outer};
 use crate::bind::split_condition;
 use crate::logical::{
-    Aggregate, AggregateCall, Correlate, Join, JoinKind, LogicalOp, LogicalPlan, PlanRef,
-    WindowAssignment, WindowKind,
+    Aggregate, AggregateCall, Correlate, Join, JoinKind, LogicalOp, LogicalPlan, Over, PlanRef,
+    Sort, WindowAssignment, WindowKind,
 };
 
 /// The query without its conditions on the query at `level`; `None` where one of its operators does
@@ -41,6 +42,8 @@ pub fn pull(plan: &PlanRef, level: usize) -> Option<Dependent> {
         LogicalOp::Sort(sort) if sort.fetch.is_none() && sort.offset == 0 => {
             pull(plan.input(), level)
         }
+        LogicalOp::Sort(sort) => pull_limit(plan, sort, level),
+        LogicalOp::Over(over) => pull_over(plan, over, level),
         LogicalOp::Window(window) => pull_window(plan, window, level),
         LogicalOp::Correlate(correlate) => pull_correlate(plan, correlate, level),
         _ => None,
@@ -233,6 +236,48 @@ pub fn empty_value(call: &AggregateCall) -> Option<Expr> {
         Value::Null => Expr::null(call.data_type.clone()),
         value => Expr::literal(value, call.data_type.clone()),
     })
+}
+
+/// Windows of rows are those of each row around, when what is compared with it parts them, too.
+fn pull_over(plan: &PlanRef, over: &Over, level: usize) -> Option<Dependent> {
+    let below = pull_plain(plan.input(), level)?;
+    let mut over = over.clone();
+    for expr in over.exprs_mut() {
+        *expr = substitute(expr, &below.outputs);
+        if reads_outer(expr, level) {
+            return None;
+        }
+    }
+    for condition in &below.conditions {
+        let inner = Link::of(condition, level)?.inner;
+        if !over.partition.contains(&inner) {
+            over.partition.push(inner);
+        }
+    }
+    let mut fields = below.plan.schema.fields.clone();
+    let mut outputs = below.outputs;
+    for field in &plan.schema.fields[plan.input().schema.len()..] {
+        outputs.push(Expr::column(fields.len(), field.data_type.clone()));
+        fields.push(field.clone());
+    }
+    let op = LogicalOp::Over(over);
+    let inputs = vec![below.plan];
+    let plan = LogicalPlan { op, inputs, schema: Schema::new(fields).into(), span: plan.span };
+    let conditions = below.conditions;
+    Some(Dependent { plan: Arc::new(plan), outputs, conditions, defaults: None })
+}
+
+/// A LIMIT counts the rows of each row around apart.
+fn pull_limit(plan: &PlanRef, sort: &Sort, level: usize) -> Option<Dependent> {
+    let below = pull_plain(plan.input(), level)?;
+    let keys = sort.keys.iter().map(|key| substitute(&key.expr, &below.outputs));
+    if keys.into_iter().any(|key| reads_outer(&key, level)) {
+        return None;
+    }
+    let inner = |condition: &Expr| Link::of(condition, level).map(|link| link.inner);
+    let partition = below.conditions.iter().map(inner).collect::<Option<Vec<_>>>()?;
+    let plan = first_rows(below.plan, partition, sort, &below.outputs).ok()?;
+    Some(Dependent { plan, ..below })
 }
 
 fn pull_window(plan: &PlanRef, window: &WindowAssignment, level: usize) -> Option<Dependent> {

@@ -15,7 +15,9 @@ use super::super::outer::{as_subquery, is_placeholder, outer_columns, outer_inde
 use super::super::select::filter;
 use super::super::{Binder, split_condition};
 use super::{Comparison, Kind, SubQuery, numbers};
-use crate::decorrelate::{Place, check, decorrelate, or_default, unexpected_variable};
+use crate::decorrelate::{
+    Place, check, constant_row, decorrelate, or_default, substitute, unexpected_variable,
+};
 use crate::logical::{Aggregate, AggregateCall, Join, JoinKind, LogicalOp, LogicalPlan, PlanRef};
 use crate::{PlanError, Result};
 use flott_sql::ast::Span;
@@ -350,9 +352,33 @@ impl<'b, 'a> Sites<'b, 'a> {
         self.check(subquery)?;
         let level = self.level();
         let dependent = decorrelate(&subquery.plan, &self.plan, level, true)?;
+        // What is there for every row needs no join.
+        if dependent.conditions.is_empty()
+            && let Some(row) = constant_row(&dependent.plan)
+        {
+            let value = |output: &Expr| {
+                let value = substitute(output, &row);
+                nullable(crate::decorrelate::over_both(&value, level, 0))
+            };
+            return Ok(dependent.outputs.iter().map(value).collect());
+        }
         let row = left_join(&self.plan, dependent, level, subquery.span)?;
         self.plan = row.0;
         Ok(row.1)
+    }
+}
+
+/// The same value of a nullable type, which that of a sub-query always is.
+fn nullable(value: Expr) -> Expr {
+    let data_type = value.data_type().with_nullable(true);
+    match value {
+        Expr::Literal { value, .. } => Expr::literal(value, data_type),
+        value if value.data_type().nullable => value,
+        value => Expr::Case {
+            branches: vec![(Expr::boolean(true), value)],
+            otherwise: Box::new(Expr::null(data_type.clone())),
+            data_type,
+        },
     }
 }
 

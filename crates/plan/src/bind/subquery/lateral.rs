@@ -10,7 +10,9 @@ use super::super::query::rename;
 use super::super::select::filter;
 use super::super::{Binder, Bound, Scope, split_condition};
 use super::apply::left_join;
-use crate::decorrelate::{Dependent, Place, attach, check, decorrelate, over_both};
+use crate::decorrelate::{
+    Dependent, Place, attach, check, decorrelate, is_flinks_top_n, over_both,
+};
 use crate::logical::{Join, JoinKind, LogicalOp, LogicalPlan};
 use crate::{PlanError, Result};
 
@@ -54,7 +56,8 @@ impl Binder<'_> {
             }
             None => Vec::new(),
         };
-        if !self.config.general_correlation {
+        let plans = self.config.general_correlation || is_flinks_top_n(&left.plan, &plan, level);
+        if !plans {
             check(&plan, level, Place::Lateral, right.span)?;
         }
         let plan = if is_outer {
