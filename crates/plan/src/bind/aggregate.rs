@@ -379,7 +379,6 @@ impl Grouping {
             .enumerate()
             .map(|(i, field)| Expr::column(i, field.data_type.clone()))
             .collect();
-        let key_type = |key: &Expr| key.data_type().with_nullable(true);
         let rows = self
             .sets
             .iter()
@@ -388,7 +387,7 @@ impl Grouping {
                 let mut row = columns.clone();
                 for (i, key) in self.keys.iter().enumerate() {
                     let kept = set.contains(&i);
-                    row.push(if kept { key.clone() } else { Expr::null(key_type(key)) });
+                    row.push(if kept { key.clone() } else { Expr::null(key.data_type()) });
                 }
                 row.push(set_number(number));
                 row
@@ -397,13 +396,21 @@ impl Grouping {
         let mut fields = input.schema.fields.clone();
         let mut groups = Vec::new();
         for (i, key) in self.keys.iter().enumerate() {
-            fields.push(Field::new(format!("$k{i}"), key_type(key)));
-            groups.push(Expr::column(width + i, key_type(key)));
+            let ty = key.data_type();
+            let nullable = self.may_be_left_out(i, &ty);
+            let ty = ty.with_nullable(nullable);
+            fields.push(Field::new(format!("$k{i}"), ty.clone()));
+            groups.push(Expr::column(width + i, ty));
         }
         let number_type = DataType::bigint().not_null();
         fields.push(Field::new("$e", number_type.clone()));
         groups.push(Expr::column(width + self.keys.len(), number_type));
         (LogicalPlan::new(LogicalOp::Expand(rows), vec![input], Schema::new(fields)), groups)
+    }
+
+    /// Whether a key may be NULL: by its type, or because a grouping set leaves it out.
+    fn may_be_left_out(&self, key: usize, ty: &DataType) -> bool {
+        ty.nullable || self.sets.iter().any(|set| !set.contains(&key))
     }
 
     /// An expression over FROM and the aggregates as one over the columns of [`Grouping::plan`].
@@ -426,7 +433,7 @@ impl Grouping {
     ) -> Result<Expr> {
         if let Some(key) = self.keys.iter().position(|key| key == expr) {
             let ty = expr.data_type();
-            let nullable = ty.nullable || !self.is_plain();
+            let nullable = self.may_be_left_out(key, &ty);
             return Ok(Expr::column(key, ty.with_nullable(nullable)));
         }
         if let Expr::Column { index, data_type } = expr {
