@@ -22,7 +22,7 @@ impl TableEnvironment {
                     vec![
                         row("name", &name.value),
                         row("type", catalog.options.raw("type").unwrap_or("generic_in_memory")),
-                        row("comment", catalog.comment.as_deref().unwrap_or_default()),
+                        vec![Some("comment".into()), catalog.comment.clone()],
                     ],
                 ))
             }

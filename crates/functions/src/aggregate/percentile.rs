@@ -121,13 +121,14 @@ struct Group {
 impl Group {
     /// The value at a fraction; the group has values.
     fn at(&self, fraction: f64) -> f64 {
-        let position = (self.total - 1) as f64 * fraction.clamp(0.0, 1.0);
+        // Counted from 1 as in Flink, which decides the last digits of what lies between two values.
+        let position = (self.total - 1) as f64 * fraction.clamp(0.0, 1.0) + 1.0;
         let (low, high) = (position.floor(), position.ceil());
-        let lower = self.nth(low as i64);
+        let lower = self.nth(low as i64 - 1);
         if low == high {
             return lower;
         }
-        let upper = self.nth(high as i64);
+        let upper = self.nth(high as i64 - 1);
         if lower == upper {
             return lower;
         }
