@@ -93,12 +93,14 @@ fn attempt(
     build(graph, JobConfig { on_end, ..config.clone() }, resume, true)
 }
 
-/// The job is over. One that has finished needs its checkpoints no more.
+/// The job is over. What one leaves that has read everything says so: a job that resumes from it has
+/// nothing left to do, should somebody think it had died. One that was stopped before cannot
+/// be resumed.
 fn settle(cell: &JobCell, ended: Result<EndOfInput>, store: Option<&dyn CheckpointStore>) {
-    if let (Ok(_), Some(store)) = (&ended, store)
+    if let (Ok(EndOfInput::Stopped), Some(store)) = (&ended, store)
         && let Err(error) = store.discard()
     {
-        tracing::warn!(%error, "could not remove the checkpoints of a finished job");
+        tracing::warn!(%error, "could not remove the checkpoints of a job that was stopped");
     }
     cell.outcome.settle(ended);
 }

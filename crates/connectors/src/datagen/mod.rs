@@ -161,7 +161,7 @@ impl TableSource for DatagenSource {
         state: Option<&[u8]>,
     ) -> Result<Box<dyn SplitEnumerator>, ConnectorError> {
         let rows = self.rows.into_iter().chain(request.limit).min();
-        Ok(Box::new(NumberedEnumerator::new(rows, state.is_some())))
+        Ok(Box::new(NumberedEnumerator::new(rows, state)?))
     }
 
     fn reader(

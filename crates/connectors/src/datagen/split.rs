@@ -58,9 +58,15 @@ pub(crate) struct NumberedEnumerator {
 }
 
 impl NumberedEnumerator {
-    /// `done` says that an earlier run gave the splits out.
-    pub(crate) fn new(rows: Option<u64>, done: bool) -> Self {
-        Self { rows, readers: 1, done }
+    /// `state` is what an earlier run remembered.
+    pub(crate) fn new(rows: Option<u64>, state: Option<&[u8]>) -> Result<Self, ConnectorError> {
+        let done = match state {
+            None => false,
+            Some(state) => {
+                Unpack::new(state, VERSION, "state of a table of numbered rows")?.number()? != 0
+            }
+        };
+        Ok(Self { rows, readers: 1, done })
     }
 }
 

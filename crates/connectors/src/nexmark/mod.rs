@@ -176,7 +176,7 @@ impl TableSource for NexmarkSource {
         state: Option<&[u8]>,
     ) -> Result<Box<dyn SplitEnumerator>, ConnectorError> {
         let rows = self.rows.into_iter().chain(request.limit).min();
-        Ok(Box::new(NumberedEnumerator::new(rows, state.is_some())))
+        Ok(Box::new(NumberedEnumerator::new(rows, state)?))
     }
 
     fn reader(
