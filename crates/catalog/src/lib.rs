@@ -9,6 +9,7 @@ mod path;
 mod reader;
 pub mod show;
 mod table;
+mod temporal;
 
 pub use error::CatalogError;
 pub use manager::{Catalog, CatalogManager, Database};
@@ -17,3 +18,4 @@ pub use reader::CatalogReader;
 pub use table::{
     Column, ColumnKind, Definition, PrimaryKey, Table, TableLike, View, WatermarkSpec,
 };
+pub use temporal::TemporalFunction;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::connector::{Options, Registry};
-use crate::{CatalogError, CatalogReader, ObjectPath, TableLike};
+use crate::{CatalogError, CatalogReader, ObjectPath, TableLike, TemporalFunction};
 
 /// `table.builtin-catalog-name`
 const BUILTIN_CATALOG: &str = "default_catalog";
@@ -23,6 +23,8 @@ pub struct CatalogManager {
     temporary: BTreeMap<ObjectPath, TableLike>,
     /// Functions of classes, which only a JVM can run: kept so that scripts pass that define them.
     functions: BTreeMap<ObjectPath, String>,
+    /// By name in lower case.
+    temporal_functions: BTreeMap<String, TemporalFunction>,
     current_catalog: String,
     current_database: String,
     registry: Arc<Registry>,
@@ -60,6 +62,7 @@ impl CatalogManager {
             catalogs: IndexMap::from([(BUILTIN_CATALOG.to_string(), catalog)]),
             temporary: BTreeMap::new(),
             functions: BTreeMap::new(),
+            temporal_functions: BTreeMap::new(),
             current_catalog: BUILTIN_CATALOG.to_string(),
             current_database: BUILTIN_DATABASE.to_string(),
             registry,
@@ -316,6 +319,17 @@ impl CatalogManager {
         self.functions.remove(path).is_some()
     }
 
+    /// Registers a temporal table function for the session, in place of the one of this name in any
+    /// case.
+    pub fn create_temporal_function(&mut self, name: &str, function: TemporalFunction) {
+        self.temporal_functions.insert(name.to_lowercase(), function);
+    }
+
+    /// Forgets a temporal table function; whether there was one.
+    pub fn drop_temporal_function(&mut self, name: &str) -> bool {
+        self.temporal_functions.remove(&name.to_lowercase()).is_some()
+    }
+
     /// The names of the functions of classes, sorted.
     pub fn function_names(&self) -> impl Iterator<Item = &str> {
         self.functions.keys().map(|path| path.object.as_str())
@@ -361,6 +375,10 @@ impl CatalogReader for CatalogManager {
 
     fn find_function(&self, path: &ObjectPath) -> Option<&str> {
         self.functions.get(path).map(String::as_str)
+    }
+
+    fn temporal_function(&self, name: &str) -> Option<&TemporalFunction> {
+        self.temporal_functions.get(&name.to_lowercase())
     }
 
     fn registry(&self) -> Arc<Registry> {

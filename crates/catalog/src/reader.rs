@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::connector::Registry;
-use crate::{ObjectPath, TableLike};
+use crate::{ObjectPath, TableLike, TemporalFunction};
 
 /// Read access to the catalogs of a session.
 pub trait CatalogReader {
@@ -16,6 +16,11 @@ pub trait CatalogReader {
 
     /// The class of a user-defined function of this path.
     fn find_function(&self, path: &ObjectPath) -> Option<&str>;
+
+    /// The temporal table function of this name.
+    fn temporal_function(&self, _name: &str) -> Option<&TemporalFunction> {
+        None
+    }
 
     /// All connectors and formats.
     fn registry(&self) -> Arc<Registry>;

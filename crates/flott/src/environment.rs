@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flott_catalog::connector::Registry;
-use flott_catalog::{CatalogManager, CatalogReader, TableLike};
+use flott_catalog::{CatalogManager, CatalogReader, TableLike, TemporalFunction};
 use flott_functions::SessionSettings;
 use flott_plan::explain::{Details, explain_with};
 use flott_plan::logical::OnBadRecord;
@@ -134,6 +134,48 @@ impl TableEnvironment {
             }
             _ => self.execute_definition(statement),
         }
+    }
+
+    /// Registers a temporal table function for `LATERAL TABLE(name(o.time))`, as Flink's
+    /// `createTemporalTableFunction` does: each row of `table`, a table or view, holds from its
+    /// `time_attribute` on until one with the same `primary_key` replaces it.
+    ///
+    /// Fails when there is no such table or column, or the first is no time attribute.
+    pub fn create_temporal_table_function(
+        &mut self,
+        name: &str,
+        table: &str,
+        time_attribute: &str,
+        primary_key: &str,
+    ) -> Result<(), Error> {
+        let parts: Vec<&str> = table.split('.').collect();
+        let path = self.catalogs.qualify(&parts);
+        let schema = match self.catalogs.find(&path) {
+            Some(TableLike::Table(table)) => table.schema(),
+            Some(TableLike::View(view)) => view.schema.clone(),
+            None => return Err(PlanError::new(format!("Object '{table}' not found")).into()),
+        };
+        let field = |column: &str| {
+            let index = schema.index_of(column);
+            index.map(|index| &schema.fields[index]).ok_or_else(|| {
+                PlanError::new(format!("Column '{column}' not found in table '{table}'"))
+            })
+        };
+        field(primary_key)?;
+        if field(time_attribute)?.time.is_none() {
+            return Err(PlanError::new(format!(
+                "column '{time_attribute}' of '{table}' is no time attribute"
+            ))
+            .hint("declare a WATERMARK for it, or make it PROCTIME()")
+            .into());
+        }
+        let function = TemporalFunction {
+            table: path,
+            time: time_attribute.to_string(),
+            key: primary_key.to_string(),
+        };
+        self.catalogs.create_temporal_function(name, function);
+        Ok(())
     }
 
     /// Plans a query or INSERTs without running them.

@@ -215,9 +215,8 @@ pub struct AsOf {
     /// The column of the right input that tells since when a row holds; `None` when the right
     /// table is looked up, or its latest rows count.
     pub version: Option<usize>,
-    /// Whether the right input is an append-only history read through a temporal table function,
-    /// whose key the equalities give.
-    pub is_function: bool,
+    /// The key of the right input, where it is a history read through a temporal table function.
+    pub function_key: Option<usize>,
 }
 
 /// What hints say of a join.

@@ -5,6 +5,7 @@ mod correlate;
 mod digest;
 mod group_window;
 mod join;
+mod lookup;
 mod over;
 mod rank;
 mod sort;

@@ -5,6 +5,7 @@
 mod definition;
 mod error;
 mod format;
+mod lookup;
 mod options;
 mod sink;
 mod source;
@@ -17,6 +18,10 @@ pub use error::ConnectorError;
 pub use format::{
     BadRecord, BadRecordHandler, DecodeContext, Decoder, EncodeContext, Encoder, FailOnBadRecord,
     RecordBuffer,
+};
+pub use lookup::{
+    LOOKUP_OPTIONS, LookupCache, LookupReader, LookupRequest, LookupRows, LookupSource,
+    PartialCache,
 };
 pub use options::{OptionDef, OptionKind, Options, parse_duration, parse_memory_size};
 pub use sink::{Committable, Committer, SinkWriter, TableSink, WriterContext};

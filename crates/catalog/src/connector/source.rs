@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flott_types::{ChangelogBatch, ChangelogMode};
 
-use super::{ConnectorError, MetadataColumn};
+use super::{ConnectorError, LookupSource, MetadataColumn};
 
 /// A table that can be scanned.
 ///
@@ -27,6 +27,11 @@ pub trait TableSource: Send + Sync {
 
     /// The number of tasks that the source wants, if it has a say (`scan.parallelism`).
     fn parallelism(&self) -> Option<usize> {
+        None
+    }
+
+    /// How rows are fetched by key, where the connector can.
+    fn lookup(&self) -> Option<Arc<dyn LookupSource>> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! The options of the connector.
 
-use flott_catalog::connector::{OptionDef, OptionKind};
+use flott_catalog::connector::{LOOKUP_OPTIONS, OptionDef, OptionKind};
 
 use crate::bad_records;
 use crate::common::{COMMON, FORMAT, SINK_PARALLELISM, concat};
@@ -150,5 +150,6 @@ const OWN: &[OptionDef] = &[
 ];
 
 /// All options, formats' aside.
-pub(super) static OPTIONS: [OptionDef; COMMON.len() + OWN.len() + bad_records::OPTIONS.len()] =
-    concat(&[COMMON, OWN, bad_records::OPTIONS]);
+pub(super) static OPTIONS: [OptionDef;
+    COMMON.len() + OWN.len() + LOOKUP_OPTIONS.len() + bad_records::OPTIONS.len()] =
+    concat(&[COMMON, OWN, LOOKUP_OPTIONS, bad_records::OPTIONS]);

@@ -328,6 +328,9 @@ impl Binder<'_> {
         }
         let left = self.bind_table_ref(&join.left)?;
         check_condition(join)?;
+        if let Some(bound) = self.bind_temporal_function_join(join, &left)? {
+            return Ok(bound);
+        }
         if let Some(bound) = self.bind_correlate(join, &left)? {
             return Ok(bound);
         }

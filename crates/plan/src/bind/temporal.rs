@@ -2,7 +2,7 @@
 
 use flott_functions::{Expr, Volatility};
 use flott_sql::ast::{self, TableRefKind};
-use flott_types::TimeAttribute;
+use flott_types::{TimeAttribute, Value};
 
 use super::expr::Context;
 use super::table::split_condition;
@@ -30,29 +30,107 @@ impl Binder<'_> {
         };
         let aliased = ast::TableRef { alias: join.right.alias.clone(), ..table.clone() };
         let right = self.bind_table_ref(&aliased)?;
-        let split = left.scope.fields.len();
         let is_rowtime = attribute == TimeAttribute::Rowtime;
         let version = right
             .scope
             .fields
             .iter()
             .position(|field| is_rowtime && field.time == Some(TimeAttribute::Rowtime));
+        let as_of = AsOf { time, is_rowtime, version, function_key: None };
+        self.as_of_join(join, left, right, kind, as_of)
+    }
+
+    /// Binds `left [LEFT] JOIN LATERAL TABLE(f(left.time)) …` of a temporal table function: a join with
+    /// the version that its history had then. `None` when the right side is no such function.
+    pub(super) fn bind_temporal_function_join(
+        &mut self,
+        join: &ast::Join,
+        left: &Bound,
+    ) -> Result<Option<Bound>> {
+        let TableRefKind::Function { call, .. } = &join.right.kind else { return Ok(None) };
+        let Some(name) = call.name.as_simple() else { return Ok(None) };
+        let Some(function) = self.catalog.temporal_function(&name.value).cloned() else {
+            return Ok(None);
+        };
+        let kind = match join.kind {
+            ast::JoinKind::Inner | ast::JoinKind::Cross | ast::JoinKind::Comma => JoinKind::Inner,
+            ast::JoinKind::Left => JoinKind::Left,
+            ast::JoinKind::Right => return Err(unknown_kind("RIGHT", join)),
+            ast::JoinKind::Full => return Err(unknown_kind("FULL", join)),
+        };
+        let one_argument = || {
+            PlanError::new(format!("{} takes the time of the versions wanted", name.value))
+                .at(call.span)
+                .hint(format!("write LATERAL TABLE({}(o.time_attribute))", name.value))
+        };
+        let [argument] = call.args.as_slice() else { return Err(one_argument()) };
+        let ast::FunctionArgValue::Expr(period) = &argument.value else {
+            return Err(one_argument());
+        };
+        let (time, attribute) = self.bind_period(period, &left.scope)?;
+        let parts = [&function.table.catalog, &function.table.database, &function.table.object];
+        let table = ast::ObjectName {
+            parts: parts.iter().map(|part| ast::Ident::new(part.as_str())).collect(),
+            span: call.span,
+        };
+        let history = ast::TableRef {
+            kind: TableRefKind::Table { name: table, hints: Vec::new() },
+            alias: join.right.alias.clone(),
+            span: join.right.span,
+        };
+        let right = self.bind_table_ref(&history)?;
+        let column = |name: &str| {
+            let found = right.plan.schema.index_of(name);
+            found.ok_or_else(|| {
+                PlanError::new(format!("the history {} has no column '{name}'", function.table))
+                    .at(call.span)
+            })
+        };
+        let (version, key) = (column(&function.time)?, column(&function.key)?);
+        if right.plan.schema.fields[version].time != Some(attribute) {
+            return Err(PlanError::new(
+                "a temporal table function and its argument must both be event time or both \
+                 processing time",
+            )
+            .at(period.span));
+        }
+        let is_rowtime = attribute == TimeAttribute::Rowtime;
+        let as_of = AsOf {
+            time,
+            is_rowtime,
+            version: is_rowtime.then_some(version),
+            function_key: Some(key),
+        };
+        self.as_of_join(join, left.clone(), right, kind, as_of).map(Some)
+    }
+
+    fn as_of_join(
+        &mut self,
+        join: &ast::Join,
+        left: Bound,
+        right: Bound,
+        kind: JoinKind,
+        as_of: AsOf,
+    ) -> Result<Bound> {
+        let split = left.scope.fields.len();
         let mut scope = left.scope.join(right.scope);
         let condition = self.bind_join_condition(join, split, &mut scope)?;
         if kind == JoinKind::Left {
             scope.fields[split..].iter_mut().for_each(|field| field.data_type.nullable = true);
         }
+        let is_true = |condition: &Expr| {
+            matches!(condition, Expr::Literal { value: Value::Boolean(true), .. })
+        };
+        let condition = condition.into_iter().filter(|condition| !is_true(condition)).collect();
         let (equal, rest) = split_condition(condition, split);
         let residual = (!rest.is_empty()).then(|| Expr::conjunction(rest));
-        let join_of = Join {
-            as_of: Some(AsOf { time, is_rowtime, version, is_function: false }),
+        let op = LogicalOp::Join(Join {
+            as_of: Some(as_of),
             hints: self.join_hints(&join.left, &join.right),
             ..Join::new(kind, equal, residual)
-        };
+        });
         let span = join.left.span.cover(join.right.span);
-        let inputs = vec![left.plan, right.plan];
-        let schema = scope.schema();
-        let plan = LogicalPlan::spanned(LogicalOp::Join(join_of), inputs, schema, span);
+        let plan = LogicalPlan::spanned(op, vec![left.plan, right.plan], scope.schema(), span);
         Ok(Bound { plan, scope })
     }
 

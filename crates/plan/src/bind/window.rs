@@ -51,12 +51,21 @@ impl Binder<'_> {
         let missing =
             |what: &str| PlanError::new(format!("{name} needs the argument {what}")).at(span);
         let data = argument("DATA").ok_or_else(|| missing("DATA"))?;
-        let FunctionArgValue::Table(table) = &data.value else {
-            return Err(PlanError::new(format!("{name} reads a table"))
-                .at(data.span)
-                .hint(format!("write {name}(TABLE t, DESCRIPTOR(time_column), …)")));
+        let (input, partition_by, table_span): (_, &[ast::Expr], _) = match &data.value {
+            FunctionArgValue::Table(table) => {
+                (self.bind_table_argument(table)?, &table.partition_by, table.span)
+            }
+            FunctionArgValue::Query(query) => (self.bind_query(query)?, &[], data.span),
+            // A query in parentheses looks like a value.
+            FunctionArgValue::Expr(ast::Expr { kind: ExprKind::Subquery(query), span }) => {
+                (self.bind_query(query)?, &[], *span)
+            }
+            _ => {
+                return Err(PlanError::new(format!("{name} reads a table"))
+                    .at(data.span)
+                    .hint(format!("write {name}(TABLE t, DESCRIPTOR(time_column), …)")));
+            }
         };
-        let input = self.bind_table_argument(table)?;
         let time = argument("TIMECOL").ok_or_else(|| missing("TIMECOL"))?;
         let time_column = time_column(time, &input.plan.schema, name)?;
         let mut length = |what: &str| -> Result<i64> {
@@ -83,8 +92,7 @@ impl Binder<'_> {
         };
         check(kind, span)?;
         let partition =
-            table
-                .partition_by
+            partition_by
                 .iter()
                 .map(|key| match self.bind_scalar(key, &input.scope)? {
                     flott_functions::Expr::Column { index, .. } => Ok(index),
@@ -93,7 +101,7 @@ impl Binder<'_> {
                 })
                 .collect::<Result<Vec<_>>>()?;
         if !partition.is_empty() && !matches!(kind, WindowKind::Session { .. }) {
-            return Err(PlanError::new(format!("{name} takes no PARTITION BY")).at(table.span));
+            return Err(PlanError::new(format!("{name} takes no PARTITION BY")).at(table_span));
         }
         assign_windows(input.plan, kind, time_column, partition, self.config.batch, time.span, span)
     }

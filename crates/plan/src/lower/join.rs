@@ -128,7 +128,7 @@ impl Lowering<'_> {
     }
 
     /// An input with its key expressions as columns, computed ones behind its own.
-    fn with_keys<'e>(
+    pub(super) fn with_keys<'e>(
         &mut self,
         input: NodeId,
         keys: impl Iterator<Item = &'e Expr>,

@@ -76,6 +76,12 @@ impl Lowering<'_> {
             )
             .hint("compare the table's primary key with columns of the left table in ON"));
         }
+        if !as_of.is_rowtime
+            && as_of.function_key.is_none()
+            && let Some(lookup) = self.lookup_join(plan, join)?
+        {
+            return Ok(lookup);
+        }
         if self.config.batch {
             return Err(PlanError::new(
                 "temporal joins against versions of a table are not supported in batch mode",
@@ -85,7 +91,11 @@ impl Lowering<'_> {
         let sides = self.sides(plan, &join.equal, join.residual.as_ref())?;
         let right = self.plan.node(sides.right);
         let is_key = |key: &Vec<usize>| key.iter().all(|c| sides.right_keys.contains(c));
-        if !as_of.is_function && !right.unique_keys.iter().any(is_key) {
+        let has_key = match as_of.function_key {
+            Some(key) => sides.right_keys.contains(&key),
+            None => right.unique_keys.iter().any(is_key),
+        };
+        if !has_key {
             return Err(PlanError::new(
                 "Temporal Table Join requires primary key in versioned table, but no primary key \
                  can be found.",
@@ -111,7 +121,7 @@ impl Lowering<'_> {
 
     fn temporal_times(&self, plan: &PlanRef, as_of: &AsOf) -> Result<Option<(usize, usize)>> {
         if !as_of.is_rowtime {
-            if as_of.is_function {
+            if as_of.function_key.is_some() {
                 return Ok(None);
             }
             return Err(PlanError::new("Processing-time temporal join is not supported yet.")

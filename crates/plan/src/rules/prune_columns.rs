@@ -156,6 +156,7 @@ fn input_columns(plan: &LogicalPlan, kept: &Columns) -> Vec<Columns> {
             if let Some(as_of) = &join.as_of {
                 left.insert(as_of.time);
                 right.extend(as_of.version);
+                right.extend(as_of.function_key);
             }
             vec![left, right]
         }
@@ -306,7 +307,9 @@ impl<'p> Pruned<'p> {
         join.residual = join.residual.map(|residual| residual.map_columns(&moved));
         if let Some(as_of) = &mut join.as_of {
             as_of.time = self.position(0, as_of.time);
-            as_of.version = as_of.version.map(|column| self.position(1, column));
+            let right = |column: usize| self.position(1, column);
+            as_of.version = as_of.version.map(right);
+            as_of.function_key = as_of.function_key.map(right);
         }
         let one_sided = matches!(join.kind, JoinKind::Semi | JoinKind::Anti);
         let right = self.columns[1].iter().map(|column| column + split).filter(|_| !one_sided);

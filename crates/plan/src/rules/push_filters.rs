@@ -142,7 +142,13 @@ fn push_join(
             (Side::Left, JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti) => {
                 left.push(condition);
             }
-            // What a table held at a moment cannot be told from some of its changes.
+            // What a table held at a moment cannot be told from some of its changes. The key of a
+            // temporal table function stands in WHERE.
+            (Side::Both, JoinKind::Inner)
+                if join.as_of.is_some_and(|as_of| as_of.function_key.is_some()) =>
+            {
+                across.push(condition);
+            }
             _ if join.as_of.is_some() => stay.push(condition),
             (Side::Right, JoinKind::Inner | JoinKind::Right) => right.push(condition),
             (Side::Both, JoinKind::Inner) => across.push(condition),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::compute::SortOptions;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use flott_catalog::connector::BadRecordHandler;
 use flott_functions::{Evaluator, Expr, SessionSettings};
 use flott_plan::physical::{Calc, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan};
 use flott_plan::traits::state::StateBound;
@@ -17,9 +18,9 @@ use crate::operator::Operator;
 use crate::operators::{
     CalcOperator, ChangelogNormalize, CorrelateOperator, DropUpdateBefore, ExpandOperator,
     GroupAggregateOperator, GroupWindowOperator, IntervalJoinOperator, JoinOperator, LimitOperator,
-    RankOperator, SortOperator, TemporalJoinOperator, TemporalSortOperator, UnionOperator,
-    WindowAggregateOperator, WindowAssignOperator, WindowJoinOperator, WindowRankOperator,
-    deduplicate,
+    LookupJoinOperator, RankOperator, SortOperator, TemporalJoinOperator, TemporalSortOperator,
+    UnionOperator, WindowAggregateOperator, WindowAssignOperator, WindowJoinOperator,
+    WindowRankOperator, deduplicate,
 };
 use crate::{Result, RuntimeError};
 
@@ -30,6 +31,10 @@ pub(super) fn factory(
     around: &Surroundings,
 ) -> Result<OperatorFactory> {
     let settings = around.settings.clone();
+    if let PhysicalOp::LookupJoin(join) = &plan.node(id).op {
+        let bad_records = (around.bad_records)(&join.table)?;
+        return Ok(Arc::new(move |_| lookup_join(plan.node(id), &settings, bad_records.clone())));
+    }
     Ok(Arc::new(move |task| operator(&plan, plan.node(id), &settings, task)))
 }
 
@@ -113,6 +118,18 @@ fn operator(
             return Err(RuntimeError::internal("translate", "a source or sink as an operator"));
         }
     })
+}
+
+fn lookup_join(
+    node: &PhysicalNode,
+    settings: &SessionSettings,
+    bad_records: Arc<dyn BadRecordHandler>,
+) -> Result<Box<dyn Operator>> {
+    let PhysicalOp::LookupJoin(join) = &node.op else {
+        return Err(RuntimeError::internal("translate", "another operator as a lookup join"));
+    };
+    let schema = node.schema.to_arrow();
+    Ok(Box::new(LookupJoinOperator::new(join, schema, settings, bad_records)?))
 }
 
 /// How long the node keeps idle state; `None`: for ever.

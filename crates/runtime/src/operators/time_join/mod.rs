@@ -29,7 +29,7 @@ const LEFT: usize = 0;
 const RIGHT: usize = 1;
 
 /// Which rows can match by their key: those without NULL but where NULL equals NULL; `None`: all.
-fn matchable(keys: &[ArrayRef], null_safe: &[bool]) -> Result<Option<BooleanArray>> {
+pub(super) fn matchable(keys: &[ArrayRef], null_safe: &[bool]) -> Result<Option<BooleanArray>> {
     let mut all: Option<BooleanArray> = None;
     for (key, null_safe) in keys.iter().zip(null_safe) {
         if *null_safe || key.null_count() == 0 {
