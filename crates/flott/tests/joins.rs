@@ -59,7 +59,7 @@ fn a_temporal_table_function_gives_the_version_of_its_time() {
     assert_eq!(rows(&mut session, sql), ["+I[1, 110]", "+I[2, 100]", "+I[3, 115]"]);
     let sql = "SELECT o.id, r.rate FROM orders AS o LEFT JOIN LATERAL TABLE(Rates(o.ts)) AS r \
                ON o.currency = r.currency";
-    let expected = ["+I[1, 110]", "+I[2, 100]", "+I[3, 115]", "+I[4, NULL]"];
+    let expected = ["+I[1, 110]", "+I[2, 100]", "+I[3, 115]", "+I[4, null]"];
     assert_eq!(rows(&mut session, sql), expected);
     let sql = "SELECT o.id FROM orders AS o, LATERAL TABLE(Rates(o.ts)) AS r WHERE o.id = r.rate";
     assert!(error(&mut session, sql).contains("requires primary key"));
@@ -78,7 +78,7 @@ fn a_table_that_ends_can_be_looked_up() {
             "SELECT o.id, r.rate FROM orders AS o LEFT JOIN rates {hint} \
              FOR SYSTEM_TIME AS OF o.pt AS r ON o.currency = r.currency AND r.rate <> 110"
         );
-        let expected = ["+I[1, 115]", "+I[2, 100]", "+I[3, 115]", "+I[4, NULL]"];
+        let expected = ["+I[1, 115]", "+I[2, 100]", "+I[3, 115]", "+I[4, null]"];
         assert_eq!(rows(&mut session, &sql), expected, "{hint}");
     }
     let sql = "SELECT o.id, r.rate FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.pt AS r \
