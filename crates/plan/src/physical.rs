@@ -274,6 +274,8 @@ pub struct RegularJoin {
     pub left_unique: Vec<Vec<usize>>,
     /// Unique keys of the right input.
     pub right_unique: Vec<Vec<usize>>,
+    /// Whether rows of the left and the right input are never taken back.
+    pub insert_only: [bool; 2],
     /// Rows of the left and the right input that are not touched for so many milliseconds are
     /// forgotten; 0: never.
     pub state_ttl: [u64; 2],

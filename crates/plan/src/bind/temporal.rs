@@ -20,6 +20,13 @@ impl Binder<'_> {
         table: &ast::TableRef,
         period: &ast::Expr,
     ) -> Result<Bound> {
+        if !matches!(table.kind, TableRefKind::Table { .. }) {
+            return Err(PlanError::new("Incorrect syntax near the keyword 'FOR'")
+                .at(table.span)
+                .hint(
+                    "FOR SYSTEM_TIME AS OF follows the name of a table or view: make it a view",
+                ));
+        }
         let left = self.bind_table_ref(&join.left)?;
         let (time, attribute) = self.bind_period(period, &left.scope)?;
         let kind = match join.kind {

@@ -40,7 +40,20 @@ pub(super) fn regular(join: &RegularJoin, around: &Around) -> String {
         }
         _ => String::new(),
     };
-    around.text("Join", join.kind, &ttl, &condition)
+    let spec = |unique: &[Vec<usize>], keys: &[usize]| {
+        let within = |key: &Vec<usize>| key.iter().all(|column| keys.contains(column));
+        match unique {
+            [] => "NoUniqueKey",
+            unique if unique.iter().any(within) => "JoinKeyContainsUniqueKey",
+            _ => "HasUniqueKey",
+        }
+    };
+    let specs = format!(
+        ", leftInputSpec=[{}], rightInputSpec=[{}]{ttl}",
+        spec(&join.left_unique, &join.left_keys),
+        spec(&join.right_unique, &join.right_keys)
+    );
+    around.text("Join", join.kind, "", &condition, &specs)
 }
 
 pub(super) fn interval(join: &IntervalJoin, around: &Around) -> String {
@@ -55,7 +68,7 @@ pub(super) fn interval(join: &IntervalJoin, around: &Around) -> String {
          rightTimeIndex={}]",
         join.is_rowtime, join.lower, join.upper, join.left_time, join.right_time
     );
-    around.text("IntervalJoin", join.kind, &bounds, &condition)
+    around.text("IntervalJoin", join.kind, &bounds, &condition, "")
 }
 
 pub(super) fn window(join: &WindowJoin, around: &Around) -> String {
@@ -74,7 +87,7 @@ pub(super) fn window(join: &WindowJoin, around: &Around) -> String {
         window(around.left, join.left_window),
         window(around.right, join.right_window)
     );
-    around.text("WindowJoin", join.kind, &windows, &condition)
+    around.text("WindowJoin", join.kind, &windows, &condition, "")
 }
 
 pub(super) fn temporal(join: &TemporalJoin, around: &Around) -> String {
@@ -91,7 +104,7 @@ pub(super) fn temporal(join: &TemporalJoin, around: &Around) -> String {
             around.left.fields[left].name, around.right.fields[right].name
         ),
     };
-    around.text("TemporalJoin", join.kind, &times, &condition)
+    around.text("TemporalJoin", join.kind, &times, &condition, "")
 }
 
 /// The only input is the left one; the table that is looked up is named in the line.
@@ -135,7 +148,15 @@ pub(super) fn lookup(join: &LookupJoin, input: &Schema, output: &Schema) -> Stri
 }
 
 impl Around<'_> {
-    fn text(&self, name: &str, kind: JoinKind, detail: &str, condition: &Condition) -> String {
+    /// `detail` stands behind the kind of join, `tail` at the end.
+    fn text(
+        &self,
+        name: &str,
+        kind: JoinKind,
+        detail: &str,
+        condition: &Condition,
+        tail: &str,
+    ) -> String {
         let both: Vec<String> =
             column_names(self.left).into_iter().chain(column_names(self.right)).collect();
         let split = self.left.len();
@@ -148,7 +169,7 @@ impl Around<'_> {
             .collect();
         parts.extend(condition.residual.map(|residual| residual.display(&both).to_string()));
         format!(
-            "{name}(joinType=[{}]{detail}, where=[{}], select=[{}])",
+            "{name}(joinType=[{}]{detail}, where=[{}], select=[{}]{tail})",
             kind.name(),
             parts.join(" AND "),
             column_names(self.output).join(", ")

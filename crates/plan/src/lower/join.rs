@@ -60,6 +60,8 @@ impl Lowering<'_> {
             residual: sides.residual.clone(),
             left_unique: self.plan.node(sides.left).unique_keys.clone(),
             right_unique: self.plan.node(sides.right).unique_keys.clone(),
+            insert_only: [sides.left, sides.right]
+                .map(|side| self.plan.node(side).changelog.is_insert_only()),
             state_ttl: join.hints.state_ttl.map(ttl),
             batch: self.config.batch,
         });

@@ -5,6 +5,7 @@
 //! batch mode the right input is read first, so that no row is given that must be taken back.
 
 mod output;
+mod rows;
 mod side;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use crate::context::OperatorContext;
 use crate::operator::Operator;
 use crate::{Result, RuntimeError};
 use output::Output;
+use rows::Identity;
 use side::{Encoded, Side};
 
 const LEFT: usize = 0;
@@ -67,17 +69,25 @@ impl JoinOperator {
         schema: SchemaRef,
         settings: &SessionSettings,
     ) -> Result<Self> {
-        let side = |name, schema, keys: &[usize], ttl: u64| {
-            let ttl = Ttl::from_millis(i64::try_from(ttl).unwrap_or(i64::MAX));
-            Side::new(name, schema, keys, &spec.null_safe, ttl.filter(|_| !spec.batch))
+        let identity = |input: usize, unique: &[Vec<usize>], keys: &[usize]| match spec.batch {
+            // Nothing is taken back, and rows of a key that is not so unique all count.
+            true => Identity::None,
+            false => Identity::of(unique, keys, spec.insert_only[input]),
         };
+        let side = |name, schema, keys: &[usize], identity, ttl: u64| {
+            let ttl = Ttl::from_millis(i64::try_from(ttl).unwrap_or(i64::MAX));
+            Side::new(name, schema, keys, &spec.null_safe, identity, ttl.filter(|_| !spec.batch))
+        };
+        let (left_keys, right_keys) = (&spec.left_keys, &spec.right_keys);
+        let of_left = identity(LEFT, &spec.left_unique, left_keys);
+        let of_right = identity(1, &spec.right_unique, right_keys);
         let [left_ttl, right_ttl] = spec.state_ttl;
         Ok(Self {
             kind: spec.kind,
             batch_mode: spec.batch,
             sides: [
-                side("left", left, &spec.left_keys, left_ttl),
-                side("right", right, &spec.right_keys, right_ttl),
+                side("left", left, left_keys, of_left, left_ttl),
+                side("right", right, right_keys, of_right, right_ttl),
             ],
             residual: spec
                 .residual

@@ -9,6 +9,7 @@ use flott_state::{
 };
 use flott_types::{DataType, Schema};
 
+use super::rows::{Identity, RowBatch, Rows};
 use crate::Result;
 
 /// The version of a side's state.
@@ -18,15 +19,15 @@ const SWEEP: usize = 64;
 /// Keys or rows encoded or decoded together when snapshots are written and read.
 const CHUNK: usize = 4096;
 
-/// The rows of one input. Equal rows are kept once, with how often they are there; each row
-/// remembers how many rows of the other side it matches, where an outer join must know.
+/// The rows of one input. Each row remembers how often it is there, where equal rows are kept once,
+/// and how many rows of the other side it matches, where an outer join must know.
 pub(super) struct Side {
     name: &'static str,
     key_columns: Vec<usize>,
     /// For each key column, whether NULL equals NULL.
     null_safe: Vec<bool>,
     by_key: KeySlots,
-    rows: KeySlots,
+    rows: Rows,
     /// The rows of each key.
     lists: SlotLists,
     /// By row: copies, matches on the other side, and the slot of its key or `NO_SLOT` when it is in no list.
@@ -38,7 +39,7 @@ pub(super) struct Side {
 /// A batch's rows, encoded for their own side and as keys into the other.
 pub(super) struct Encoded {
     pub keys: KeyBatch,
-    pub rows: KeyBatch,
+    pub rows: RowBatch,
     /// Rows whose key can match: no NULL but where NULL equals NULL. `None`: all can.
     matchable: Option<BooleanArray>,
 }
@@ -55,6 +56,7 @@ impl Side {
         schema: &Schema,
         key_columns: &[usize],
         null_safe: &[bool],
+        identity: Identity,
         ttl: Option<Ttl>,
     ) -> Self {
         let types: Vec<DataType> = schema.fields.iter().map(|f| f.data_type.clone()).collect();
@@ -64,7 +66,7 @@ impl Side {
             key_columns: key_columns.to_vec(),
             null_safe: null_safe.to_vec(),
             by_key: KeySlots::new(&keys, None),
-            rows: KeySlots::new(&types, ttl),
+            rows: Rows::new(&types, identity, ttl),
             lists: SlotLists::new(),
             copies: Vec::new(),
             matches: Vec::new(),
@@ -88,7 +90,7 @@ impl Side {
         }
         Ok(Encoded {
             keys: self.by_key.encoder().encode(&keys, rows)?,
-            rows: self.rows.encoder().encode(columns, rows)?,
+            rows: self.rows.encode(columns, rows)?,
             matchable,
         })
     }
@@ -111,7 +113,7 @@ impl Side {
         if key == NO_SLOT {
             return;
         }
-        let alive = self.lists.iter(key).filter(|kept| !self.rows.meta().is_expired(*kept, now));
+        let alive = self.lists.iter(key).filter(|kept| !self.rows.is_expired(*kept, now));
         pairs.extend(alive.map(|kept| (row, kept)));
     }
 
@@ -122,14 +124,14 @@ impl Side {
 
     /// Keeps a row, with the number of rows of the other side that it matches; gives its slot.
     pub fn add(&mut self, batch: &Encoded, row: usize, matches: u32, now: i64) -> Result<u32> {
-        let (slot, fresh) = self.rows.write_one(&batch.rows, row, now)?;
+        let (slot, fresh) = self.rows.write(&batch.rows, row, now)?;
         let at = slot as usize;
         if at >= self.copies.len() {
             self.copies.resize(at + 1, 0);
             self.matches.resize(at + 1, 0);
             self.key_of.resize(at + 1, NO_SLOT);
         }
-        if fresh {
+        if fresh || !matches!(self.rows, Rows::Whole(_)) {
             self.copies[at] = 0;
         }
         self.copies[at] += 1;
@@ -144,7 +146,9 @@ impl Side {
 
     /// Takes a row back; one that is not there is passed over.
     pub fn retract(&mut self, batch: &Encoded, row: usize, now: i64) {
-        let Some(slot) = self.rows.read_one(&batch.rows, row, now) else { return };
+        let key = self.by_key.index().lookup_one(&batch.keys, row);
+        let of_key = key.into_iter().flat_map(|key| self.lists.iter(key));
+        let Some(slot) = self.rows.find(&batch.rows, row, now, of_key) else { return };
         let copies = &mut self.copies[slot as usize];
         *copies = copies.saturating_sub(1);
         if *copies == 0 {
@@ -179,12 +183,12 @@ impl Side {
 
     /// Kept rows as columns; `NO_SLOT` gives NULLs.
     pub fn columns(&self, kept: &[u32]) -> Result<Vec<ArrayRef>> {
-        Ok(self.rows.key_columns(kept)?)
+        Ok(self.rows.columns(kept)?)
     }
 
     /// The rows, each copy by itself, that match nothing.
     pub fn unmatched(&self) -> Vec<u32> {
-        let lonely = self.rows.index().slots().filter(|slot| self.matches[*slot as usize] == 0);
+        let lonely = self.rows.all().into_iter().filter(|slot| self.matches[*slot as usize] == 0);
         lonely
             .flat_map(|slot| std::iter::repeat_n(slot, self.copies[slot as usize] as usize))
             .collect()
@@ -205,11 +209,11 @@ impl Side {
 
     /// The number of columns.
     pub fn width(&self) -> usize {
-        self.rows.encoder().types().len()
+        self.rows.codec().types().len()
     }
 
     fn schema(&self) -> String {
-        self.by_key.schema(&self.rows.schema("copies, matches"))
+        self.by_key.schema(&self.rows.schema())
     }
 
     /// Writes the rows under their join key, so that they move with its key group.
@@ -221,8 +225,8 @@ impl Side {
             let columns = self.by_key.key_columns(keys)?;
             let key_bytes = self.by_key.encoder().codec().encode(&columns, keys.len())?;
             let members: Vec<u32> = keys.iter().flat_map(|key| self.lists.iter(*key)).collect();
-            let columns = self.rows.key_columns(&members)?;
-            let rows = self.rows.encoder().codec().encode(&columns, members.len())?;
+            let columns = self.rows.columns(&members)?;
+            let rows = self.rows.codec().encode(&columns, members.len())?;
             let mut rows = members.iter().zip(rows.iter());
             for (key, bytes) in keys.iter().zip(key_bytes.iter()) {
                 let count = self.lists.iter(*key).count();
@@ -230,7 +234,7 @@ impl Side {
                     out.count(count);
                     for (member, row) in rows.by_ref().take(count) {
                         out.bytes(row);
-                        out.option(self.rows.meta().last_write(*member), StateEncoder::i64);
+                        out.option(self.rows.last_write(*member), StateEncoder::i64);
                         out.u32(self.copies[*member as usize]);
                         out.u32(self.matches[*member as usize]);
                     }
@@ -265,11 +269,12 @@ impl Side {
 
     fn restore_rows(&mut self, rows: &[Restored<'_>]) -> Result<()> {
         let bytes: Vec<&[u8]> = rows.iter().map(|restored| restored.row).collect();
-        let columns = self.rows.encoder().codec().decode(&bytes)?;
+        let columns = self.rows.codec().decode(&bytes)?;
         let encoded = self.encode(&columns, rows.len())?;
         for (row, restored) in rows.iter().enumerate() {
             let slot = self.add(&encoded, row, restored.matches, restored.written)?;
-            self.copies[slot as usize] = restored.copies;
+            // Adding it counted one.
+            self.copies[slot as usize] += restored.copies.saturating_sub(1);
         }
         Ok(())
     }

@@ -29,6 +29,9 @@ struct Case {
     residual: bool,
     ttl: u64,
     batch: bool,
+    /// A column that is a unique key of both inputs.
+    unique: Option<usize>,
+    insert_only: bool,
 }
 
 impl Case {
@@ -55,8 +58,9 @@ impl Case {
             right_keys: keys,
             null_safe: self.keys.iter().map(|(_, null_safe)| *null_safe).collect(),
             residual: self.residual.then(residual),
-            left_unique: Vec::new(),
-            right_unique: Vec::new(),
+            left_unique: self.unique.map(|column| vec![column]).into_iter().collect(),
+            right_unique: self.unique.map(|column| vec![column]).into_iter().collect(),
+            insert_only: [self.insert_only; 2],
             state_ttl: [self.ttl; 2],
             batch: self.batch,
         };
@@ -150,8 +154,17 @@ fn any_case() -> impl Strategy<Value = Case> {
         2 => any::<(bool, bool)>().prop_map(|(a, b)| vec![(0, a), (1, b)]),
         1 => Just(Vec::new()),
     ];
-    (prop::sample::select(KINDS.to_vec()), keys, any::<bool>())
-        .prop_map(|(kind, keys, residual)| Case { kind, keys, residual, ttl: 0, batch: false })
+    (prop::sample::select(KINDS.to_vec()), keys, any::<bool>()).prop_map(
+        |(kind, keys, residual)| Case {
+            kind,
+            keys,
+            residual,
+            ttl: 0,
+            batch: false,
+            unique: None,
+            insert_only: false,
+        },
+    )
 }
 
 fn any_row() -> impl Strategy<Value = Row> {
@@ -218,6 +231,67 @@ proptest! {
     }
 
     #[test]
+    fn rows_that_are_never_taken_back_are_joined_the_same(
+        case in any_case(),
+        steps in prop::collection::vec(any_step(), 1..8),
+    ) {
+        let case = Case { insert_only: true, ..case };
+        let mut it = case.harness();
+        let (mut inputs, mut output) = ([Table::new(), Table::new()], Table::new());
+        for step in &steps {
+            let adds = step.edits.iter().filter_map(|edit| match edit {
+                Edit::Add(_, row) => Some((Insert, row.clone())),
+                Edit::Retract(..) => None,
+            });
+            let rows: Vec<Change> = adds.collect();
+            apply(&mut inputs[step.input], &rows).unwrap();
+            if !rows.is_empty() {
+                let given = feed(&mut it, &case, step.input, &rows);
+                apply(&mut output, &given).map_err(TestCaseError::fail)?;
+                prop_assert_eq!(&output, &case.naive(&inputs));
+            }
+            if step.resume {
+                let checkpoint = it.snapshot().unwrap();
+                it = OperatorHarness::resumed(case.operator(), 2, None, Some(&checkpoint)).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_a_unique_key_are_joined_the_same(
+        case in any_case(),
+        unique in 0..3usize,
+        steps in prop::collection::vec(any_step(), 1..10),
+    ) {
+        let case = Case { unique: Some(unique), ..case };
+        let mut it = case.harness();
+        let (mut inputs, mut output) = ([Table::new(), Table::new()], Table::new());
+        for step in &steps {
+            let table = &mut inputs[step.input];
+            let mut rows = Vec::new();
+            for edit in &step.edits {
+                // A new row takes the one of its key back first.
+                if let Edit::Add(_, row) = edit {
+                    let old = table.keys().find(|old| old[unique] == row[unique]).cloned();
+                    let old: Vec<Change> = old.map(|old| (UpdateBefore, old)).into_iter().collect();
+                    apply(table, &old).unwrap();
+                    rows.extend(old);
+                }
+                rows.extend(edit.apply(table));
+            }
+            if !rows.is_empty() {
+                let given = feed(&mut it, &case, step.input, &rows);
+                apply(&mut output, &given).map_err(TestCaseError::fail)?;
+                prop_assert_eq!(&output, &case.naive(&inputs));
+            }
+            if step.resume {
+                let checkpoint = it.snapshot().unwrap();
+                it = OperatorHarness::resumed(case.operator(), 2, None, Some(&checkpoint)).unwrap();
+            }
+        }
+    }
+
+    #[test]
     fn batch_mode_gives_final_rows(
         case in any_case(),
         sides in prop::collection::vec((0..2usize, prop::collection::vec(any_row(), 1..8)), 0..6),
@@ -247,7 +321,15 @@ proptest! {
 }
 
 fn simple(kind: JoinKind, ttl: u64) -> Case {
-    Case { kind, keys: vec![(0, false)], residual: false, ttl, batch: false }
+    Case {
+        kind,
+        keys: vec![(0, false)],
+        residual: false,
+        ttl,
+        batch: false,
+        unique: None,
+        insert_only: false,
+    }
 }
 
 fn row(kind: RowKind, k: i64, v: i64) -> Change {
