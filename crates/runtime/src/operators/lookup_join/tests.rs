@@ -180,7 +180,7 @@ fn a_partial_cache_keeps_no_more_rows_than_it_may() {
     let mut it = OperatorHarness::new(join, 1, None).unwrap();
     let mut sizes = Vec::new();
     for round in 0..50i64 {
-        let rows: Vec<_> = (0..40).map(|i| (Insert, Some((round * 40 + i) * 2), 0)).collect();
+        let rows: Vec<_> = (0..40).map(|i| (Insert, Some((round * 40 + i) * 2), -1)).collect();
         assert_eq!(feed(&mut it, &rows).len(), 80);
         sizes.push(it.counts().state_bytes);
     }
