@@ -7,6 +7,7 @@
 mod bytes;
 mod conversion;
 mod date_time;
+mod digits;
 mod nested;
 mod number;
 mod parse;
@@ -23,8 +24,8 @@ use conversion::{Conversion, Failures};
 
 pub(crate) use date_time::{parse_date, parse_time, parse_timestamp};
 pub use parse::{parse_boolean, parse_decimal, parse_double, parse_float, parse_integer};
-pub use rules::check;
-pub(crate) use rules::implicit;
+pub use rules::{check, takes_null};
+pub(crate) use rules::{explicit, implicit};
 
 /// Compiles a cast of one argument. With `lenient` (TRY_CAST) a value that cannot be cast gives NULL.
 pub fn compile(

@@ -14,6 +14,20 @@ pub fn check(from: &DataType, to: &DataType) -> Result<(), SignatureError> {
     Err(SignatureError::Cast { from: from.clone(), to: to.clone() })
 }
 
+/// Whether a constant NULL of one type can be cast to another between which [`check`] finds no cast: Flink's
+/// validator lets these pass, and there is no value that could not be cast.
+pub fn takes_null(from: &DataType, to: &DataType) -> bool {
+    use Family::*;
+    match (from.family(), to.family()) {
+        (CharacterString, Interval) => true,
+        (CharacterString, Collection) => matches!(to.root, TypeRoot::Array(_)),
+        (BinaryString, Date | Time | Timestamp) => true,
+        (Numeric, Timestamp) | (Timestamp, Numeric) => true,
+        (Numeric, Interval) => from.root.is_exact_numeric(),
+        _ => false,
+    }
+}
+
 /// Whether `CAST` takes a value of one type to another.
 pub(crate) fn explicit(from: &DataType, to: &DataType) -> bool {
     use Family::*;
@@ -24,7 +38,10 @@ pub(crate) fn explicit(from: &DataType, to: &DataType) -> bool {
         (Null, _) => true,
         (Other, CharacterString) => matches!(from.root, TypeRoot::Bitmap | TypeRoot::Raw(_)),
         (_, CharacterString) => true,
-        (Other, BinaryString) => matches!(from.root, TypeRoot::Raw(_)),
+        (Other, BinaryString) => {
+            matches!(from.root, TypeRoot::Raw(_))
+                || (from.root == TypeRoot::Bitmap && *to == DataType::bytes().with_nullable(to.nullable))
+        }
         (CharacterString | BinaryString, BinaryString) => true,
         (Boolean | Numeric | CharacterString, Boolean | Numeric) => true,
         (Numeric, Interval) => from.root.is_integer(),

@@ -18,7 +18,10 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "NOT",
         aliases: &[],
         volatility: Volatility::Immutable,
-        resolve: |args| one_boolean(args, args.any_nullable()),
+        resolve: |args| {
+            args.refuse_untyped_null()?;
+            one_boolean(args, args.any_nullable())
+        },
         compile: |_, _, _| {
             Ok(total_kernel(|args, context| {
                 let array = args[0].clone().into_array(context.rows)?;

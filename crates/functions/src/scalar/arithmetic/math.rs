@@ -163,7 +163,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ),
     of_one(
         "SQRT",
-        |_, _, _| Ok(one(f64::sqrt)),
+        |_, _, _| Ok(one(square_root)),
         &["SQRT(x)"],
         "The square root; NaN below 0.",
         &[("SQRT(2)", "1.4142135623730951")],
@@ -265,3 +265,13 @@ fn always(value: f64) -> Box<dyn Kernel> {
 fn power(base: f64, exponent: f64) -> f64 {
     if base.abs() == 1.0 && !exponent.is_finite() { f64::NAN } else { base.powf(exponent) }
 }
+/// The square root as `Math.pow(x, 0.5)` has it, which Flink calls.
+fn square_root(x: f64) -> f64 {
+    if x == f64::NEG_INFINITY {
+        f64::INFINITY
+    } else {
+        // Adding zero takes the sign of -0.0 away.
+        (x + 0.0).sqrt()
+    }
+}
+

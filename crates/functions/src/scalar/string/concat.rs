@@ -1,7 +1,7 @@
 //! `||`, CONCAT, CONCAT_WS, ELT.
 
 use arrow::array::ArrayRef;
-use flott_types::{DataType, Family, TypeRoot};
+use flott_types::{DataType, Family, TypeRoot, Value};
 
 use super::rows::{Integers, byte_strings, texts};
 use super::signature::{Kind, MAX_LENGTH, immutable, resolve, strict, strict_string, text_length};
@@ -114,15 +114,21 @@ fn resolve_elt(args: &CallArgs) -> Result<Resolved, SignatureError> {
         ["ELT(<INTEGER>, <CHARACTER>, <CHARACTER>...)", "ELT(<INTEGER>, <BINARY>, <BINARY>...)"];
     let types = args.types();
     let [index, items @ ..] = types.as_slice() else { return Err(args.no_match(&expected)) };
-    let family = items
-        .iter()
-        .map(DataType::family)
-        .find(|family| *family != Family::Null)
-        .unwrap_or(Family::CharacterString);
+    if items.last().is_some_and(|ty| ty.root == TypeRoot::Null) {
+        return Err(SignatureError::UntypedNull);
+    }
+    let family = items.last().map_or(Family::Null, DataType::family);
     let one_family = items.iter().all(|ty| [family, Family::Null].contains(&ty.family()));
     let strings = [Family::CharacterString, Family::BinaryString].contains(&family);
-    if !index.root.is_integer() || items.is_empty() || !one_family || !strings {
+    if !index.root.is_integer() || !one_family || !strings {
         return Err(args.no_match(&expected));
+    }
+    if let Some(index @ ..0) = args.literal(0).and_then(Value::as_int) {
+        return Err(SignatureError::Argument {
+            name: args.name.clone(),
+            position: 1,
+            reason: format!("the index counts from 1 and cannot be {index}"),
+        });
     }
     let returns = item_type(items, family).nullable();
     let parameters = types
@@ -134,7 +140,7 @@ fn resolve_elt(args: &CallArgs) -> Result<Resolved, SignatureError> {
 
 /// The type of all items if they agree, else the varying type of the longest.
 fn item_type(items: &[DataType], family: Family) -> TypeRoot {
-    if items.iter().all(|ty| ty.root == items[0].root) && items[0].root != TypeRoot::Null {
+    if items.iter().all(|ty| ty.root == items[0].root) {
         return items[0].root.clone();
     }
     let length = |ty: &DataType| match ty.root {
