@@ -30,7 +30,7 @@ impl ScalarFunction {
         let is_call = |form: &&str| {
             form.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
         };
-        self.aliases.contains(&name) || self.doc.syntax.iter().any(|form| is_call(&form))
+        self.aliases.contains(&name) || self.doc.syntax.iter().any(is_call)
     }
 }
 

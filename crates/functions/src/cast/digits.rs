@@ -31,9 +31,14 @@ mod tests {
     #[test]
     fn digits_of_other_scripts_have_values() {
         assert!(ZEROS.is_sorted());
-        for (character, value) in
-            [('7', Some(7)), ('١', Some(1)), ('９', Some(9)), ('९', Some(9)), ('x', None), ('Ⅷ', None)]
-        {
+        for (character, value) in [
+            ('7', Some(7)),
+            ('١', Some(1)),
+            ('９', Some(9)),
+            ('९', Some(9)),
+            ('x', None),
+            ('Ⅷ', None),
+        ] {
             assert_eq!(digit_value(character), value, "{character}");
         }
         assert_eq!(digit_value('𝟏'), None, "beyond 16 bits");

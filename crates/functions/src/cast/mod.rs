@@ -23,9 +23,15 @@ use crate::{Column, EvalContext, EvalError, Kernel, SessionSettings, SignatureEr
 use conversion::{Conversion, Failures};
 
 pub(crate) use date_time::{parse_date, parse_time, parse_timestamp};
+pub(crate) use digits::with_ascii_digits;
 pub use parse::{parse_boolean, parse_decimal, parse_double, parse_float, parse_integer};
 pub use rules::{check, takes_null};
 pub(crate) use rules::{explicit, implicit};
+
+/// Whether a character is a decimal digit, of any script within 16 bits.
+pub(crate) fn is_digit(character: char) -> bool {
+    digits::digit_value(character).is_some()
+}
 
 /// Compiles a cast of one argument. With `lenient` (TRY_CAST) a value that cannot be cast gives NULL.
 pub fn compile(

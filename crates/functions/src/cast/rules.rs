@@ -22,6 +22,7 @@ pub fn takes_null(from: &DataType, to: &DataType) -> bool {
         (CharacterString, Interval) => true,
         (CharacterString, Collection) => matches!(to.root, TypeRoot::Array(_)),
         (BinaryString, Date | Time | Timestamp) => true,
+        (Other, BinaryString) => from.root == TypeRoot::Bitmap && to.root == DataType::bytes().root,
         (Numeric, Timestamp) | (Timestamp, Numeric) => true,
         (Numeric, Interval) => from.root.is_exact_numeric(),
         _ => false,
@@ -38,10 +39,7 @@ pub(crate) fn explicit(from: &DataType, to: &DataType) -> bool {
         (Null, _) => true,
         (Other, CharacterString) => matches!(from.root, TypeRoot::Bitmap | TypeRoot::Raw(_)),
         (_, CharacterString) => true,
-        (Other, BinaryString) => {
-            matches!(from.root, TypeRoot::Raw(_))
-                || (from.root == TypeRoot::Bitmap && *to == DataType::bytes().with_nullable(to.nullable))
-        }
+        (Other, BinaryString) => matches!(from.root, TypeRoot::Raw(_)),
         (CharacterString | BinaryString, BinaryString) => true,
         (Boolean | Numeric | CharacterString, Boolean | Numeric) => true,
         (Numeric, Interval) => from.root.is_integer(),

@@ -21,8 +21,7 @@ pub fn cast(input: Expr, target: &ast::TypeName, lenient: bool) -> Result<Expr> 
             return Err(SignatureError::Cast { from, to: target_type }.into());
         }
         if !lenient
-            && let Some(amount) =
-                interval_of_constant(&input, qualifier.start, &target_type.root)
+            && let Some(amount) = interval_of_constant(&input, qualifier.start, &target_type.root)
         {
             return Ok(Expr::literal(amount, target_type.not_null()));
         }

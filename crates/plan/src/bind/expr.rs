@@ -7,9 +7,9 @@ use flott_sql::ast::{
 };
 use flott_types::{DataType, Family, TypeRoot};
 
+use super::cast::{cast, interval_unit};
 use super::literal::{bind_literal, bind_negative};
 use super::scope::dotted_field;
-use super::cast::{cast, interval_unit};
 use super::{Binder, Scope, symbol};
 use crate::bind::aggregate::AggregateContext;
 use crate::bind::group_window::GroupWindow;

@@ -61,12 +61,8 @@ fn resolve_root(name: &ast::TypeName) -> Result<TypeRoot> {
                 .at(name.span)
                 .hint("use TIME or TIMESTAMP_LTZ"));
         }
-        TypeKind::Timestamp(p, TimeZoneKind::Without) => {
-            TypeRoot::Timestamp(precision(*p, 6, 9))
-        }
-        TypeKind::Timestamp(p, TimeZoneKind::Local) => {
-            TypeRoot::TimestampLtz(precision(*p, 6, 9))
-        }
+        TypeKind::Timestamp(p, TimeZoneKind::Without) => TypeRoot::Timestamp(precision(*p, 6, 9)),
+        TypeKind::Timestamp(p, TimeZoneKind::Local) => TypeRoot::TimestampLtz(precision(*p, 6, 9)),
         TypeKind::Interval(qualifier) => interval_root(qualifier),
         TypeKind::Array(element) => TypeRoot::Array(nested(element)?),
         TypeKind::Multiset(element) => TypeRoot::Multiset(nested(element)?),

@@ -75,7 +75,13 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "An angle in radians as degrees.",
         &[("DEGREES(3.141592653589793e0)", "180.0")],
     ),
-    constant("E", |_, _, _| Ok(always(std::f64::consts::E)), &["E()"], "Euler's number."),
+    constant(
+        "E",
+        |_, _, _| Ok(always(std::f64::consts::E)),
+        &["E()"],
+        "Euler's number.",
+        &[("E()", "2.718281828459045")],
+    ),
     of_one(
         "EXP",
         |_, _, _| Ok(one(f64::exp)),
@@ -127,6 +133,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         &["PI()", "PI"],
         "The ratio of a circle's \
         circumference to its diameter.",
+        &[("PI()", "3.141592653589793")],
     ),
     ScalarFunction {
         name: "POWER",
@@ -210,6 +217,7 @@ const fn constant(
     compile: Compile,
     syntax: &'static [&'static str],
     text: &'static str,
+    examples: &'static [Example],
 ) -> ScalarFunction {
     ScalarFunction {
         name,
@@ -220,7 +228,7 @@ const fn constant(
             false => Err(args.no_match(&["()"])),
         },
         compile,
-        doc: FunctionDoc { syntax, text, examples: &[] },
+        doc: FunctionDoc { syntax, text, examples },
     }
 }
 
@@ -274,4 +282,3 @@ fn square_root(x: f64) -> f64 {
         (x + 0.0).sqrt()
     }
 }
-

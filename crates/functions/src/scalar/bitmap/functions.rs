@@ -77,7 +77,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "BITMAP_FROM_BYTES",
         &["BITMAP_FROM_BYTES(bytes)"],
         "The bitmap of bytes in the portable format of 32-bit Roaring bitmaps.",
-        &[("BITMAP_TO_STRING(BITMAP_FROM_BYTES(X'3a30000001000000000000001000000005 00'))", "{5}")],
+        &[("BITMAP_TO_STRING(BITMAP_FROM_BYTES(X'3a3000000100000000000000100000000500'))", "{5}")],
         resolve_from_bytes,
         |_, _, _| {
             Ok(kernel(|args, context| {

@@ -106,10 +106,11 @@ fn resolve_order(args: &CallArgs) -> Result<Resolved, SignatureError> {
     }
 }
 
-/// Whether a text among the arguments is a constant. The cast may then happen while planning, and
-/// only once.
+/// Whether a text among the arguments is a constant, to be cast while planning and only once. Beside a
+/// constant NULL it need not be cast.
 fn has_constant_text(args: &CallArgs) -> bool {
-    (0..args.len()).any(|index| args.literal_str(index).is_some())
+    let is_null = |arg: &crate::Arg| arg.literal == Some(Value::Null);
+    !args.args.iter().any(is_null) && (0..args.len()).any(|i| args.literal_str(i).is_some())
 }
 
 /// Checks that constant texts among the arguments can be cast to the type.

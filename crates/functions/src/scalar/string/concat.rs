@@ -114,13 +114,14 @@ fn resolve_elt(args: &CallArgs) -> Result<Resolved, SignatureError> {
         ["ELT(<INTEGER>, <CHARACTER>, <CHARACTER>...)", "ELT(<INTEGER>, <BINARY>, <BINARY>...)"];
     let types = args.types();
     let [index, items @ ..] = types.as_slice() else { return Err(args.no_match(&expected)) };
-    if items.last().is_some_and(|ty| ty.root == TypeRoot::Null) {
-        return Err(SignatureError::UntypedNull);
-    }
-    let family = items.last().map_or(Family::Null, DataType::family);
+    let family = items
+        .iter()
+        .map(DataType::family)
+        .find(|family| *family != Family::Null)
+        .unwrap_or(Family::CharacterString);
     let one_family = items.iter().all(|ty| [family, Family::Null].contains(&ty.family()));
     let strings = [Family::CharacterString, Family::BinaryString].contains(&family);
-    if !index.root.is_integer() || !one_family || !strings {
+    if !index.root.is_integer() || items.is_empty() || !one_family || !strings {
         return Err(args.no_match(&expected));
     }
     if let Some(index @ ..0) = args.literal(0).and_then(Value::as_int) {
