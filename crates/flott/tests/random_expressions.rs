@@ -72,6 +72,9 @@ fn mutated_expressions_do_not_panic() {
     while Instant::now() < until {
         let expression = random.mutant(&seeds);
         count += 1;
+        if std::env::var_os("FUZZ_TRACE").is_some() {
+            eprintln!("SELECT {expression}");
+        }
         if let Err(panic) = run(&expression) {
             panic!("after {count} with seed {seed}:\nSELECT {expression}\n{panic}");
         }

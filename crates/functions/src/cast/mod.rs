@@ -33,6 +33,9 @@ pub(crate) fn is_digit(character: char) -> bool {
     digits::digit_value(character).is_some()
 }
 
+/// The length from which CHAR and BINARY are too long to fill values up to.
+const MAX_PADDED: u32 = 1 << 28;
+
 /// Compiles a cast of one argument. With `lenient` (TRY_CAST) a value that cannot be cast gives NULL.
 pub fn compile(
     from: &DataType,
@@ -76,6 +79,12 @@ fn plan(
     let refused = || SignatureError::Cast { from: from.clone(), to: to.clone() };
     if conversion::same_layout_and_values(from, to) {
         return Ok(Conversion::identity());
+    }
+    // Every value would be filled up to this length.
+    if let TypeRoot::Char(length @ MAX_PADDED..) | TypeRoot::Binary(length @ MAX_PADDED..) = to.root
+    {
+        let reason = format!("values cannot be filled up to a length of {length}");
+        return Err(SignatureError::Other(format!("{reason}\nhint: use VARCHAR or VARBINARY")));
     }
     match (from.family(), to.family()) {
         (Null, _) => Ok(Conversion::nulls(to.clone())),

@@ -1,5 +1,7 @@
 //! Rules of casts, arithmetic, comparison and JSON, in tables and against models.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // Tests may end so.
+
 mod arithmetic;
 mod calendar;
 mod casts;
