@@ -17,9 +17,12 @@ pub fn markdown() -> String {
             entry(&mut page, form.name, &[], &form.doc);
         }
     }
-    heading(&mut page, "Aggregate functions");
+    heading(&mut page, special::AGGREGATE);
     for function in aggregate_functions().filter(|function| !function.doc.syntax.is_empty()) {
         entry(&mut page, function.name, function.aliases, &function.doc);
+    }
+    for form in special::FORMS.iter().filter(|form| form.section == special::AGGREGATE) {
+        entry(&mut page, form.name, &[], &form.doc);
     }
     page
 }

@@ -6,11 +6,14 @@ use crate::FunctionDoc;
 pub struct SpecialForm {
     /// Its name in upper case.
     pub name: &'static str,
-    /// The title of the [section](super::SECTIONS) it belongs to.
+    /// The title of the [section](super::SECTIONS) it belongs to, or [`AGGREGATE`].
     pub section: &'static str,
     /// As of a function.
     pub doc: FunctionDoc,
 }
+
+/// The title of the section of aggregate functions.
+pub const AGGREGATE: &str = "Aggregate functions";
 
 /// All of them.
 pub const FORMS: &[SpecialForm] = &[
@@ -81,6 +84,28 @@ pub const FORMS: &[SpecialForm] = &[
             syntax: &["TRY_CAST(value AS type)"],
             text: "As CAST, but NULL where that would fail.",
             examples: &[("TRY_CAST('many' AS INT)", "NULL")],
+        },
+    },
+    SpecialForm {
+        name: "GROUPING",
+        section: AGGREGATE,
+        doc: FunctionDoc {
+            syntax: &["GROUPING(key1 [, key2]*)", "GROUPING_ID(key1 [, key2]*)"],
+            text: "Which of the keys the row's grouping set leaves out: a bit for each, the last one \
+                   lowest.",
+            examples: &[
+                ("GROUPING(a) FROM (VALUES (1), (1)) AS t(a) GROUP BY GROUPING SETS ((a))", "0"),
+                ("GROUPING_ID(a) FROM (VALUES (1), (1)) AS t(a) GROUP BY GROUPING SETS ((a))", "0"),
+            ],
+        },
+    },
+    SpecialForm {
+        name: "GROUP_ID",
+        section: AGGREGATE,
+        doc: FunctionDoc {
+            syntax: &["GROUP_ID()"],
+            text: "How many grouping sets before the row's are the same: 0 unless sets repeat.",
+            examples: &[("GROUP_ID() FROM (VALUES (1), (1)) AS t(a) GROUP BY a", "0")],
         },
     },
 ];

@@ -34,7 +34,10 @@ impl Binder<'_> {
         if let Some(bound) = self.bind_auxiliary(call, context)? {
             return Ok(bound);
         }
-        if matches!(upper.as_str(), "GROUPING" | "GROUPING_ID") {
+        if matches!(upper.as_str(), "GROUPING" | "GROUPING_ID" | "GROUP_ID") {
+            if call.args.is_empty() != (upper == "GROUP_ID") {
+                return Err(self.no_function(call));
+            }
             return self.bind_grouping(call, context);
         }
         if let Some(function) = aggregate_function(&upper) {
