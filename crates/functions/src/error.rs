@@ -39,6 +39,9 @@ pub enum SignatureError {
         /// The types.
         types: Vec<DataType>,
     },
+    /// An untyped NULL where its type would matter.
+    #[error("Illegal use of 'NULL'\nhint: CAST(NULL AS …) gives a NULL of a type")]
+    UntypedNull,
     /// Any other rule, said whole.
     #[error("{0}")]
     Other(String),

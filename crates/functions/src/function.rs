@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
-use flott_types::{DataType, Value};
+use flott_types::{DataType, TypeRoot, Value};
 
 use crate::{Column, EvalContext, EvalError, SessionSettings, SignatureError};
 
@@ -22,6 +22,16 @@ pub struct ScalarFunction {
     pub compile: Compile,
     /// For the reference page and `DESCRIBE FUNCTION`.
     pub doc: FunctionDoc,
+}
+
+impl ScalarFunction {
+    /// Whether it can be called as `NAME(…)`, other than operators and what has a syntax of its own.
+    pub fn is_called_by(&self, name: &str) -> bool {
+        let is_call = |form: &&str| {
+            form.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('('))
+        };
+        self.aliases.contains(&name) || self.doc.syntax.iter().any(is_call)
+    }
 }
 
 /// Compiles a call: its arguments, the type of its result, the session's settings.
@@ -110,6 +120,14 @@ impl CallArgs {
     /// Whether any argument may be NULL.
     pub fn any_nullable(&self) -> bool {
         self.args.iter().any(|arg| arg.data_type.nullable)
+    }
+
+    /// Refuses an untyped NULL among the arguments, as Flink's older functions do.
+    pub fn refuse_untyped_null(&self) -> Result<(), SignatureError> {
+        match self.args.iter().any(|arg| arg.data_type.root == TypeRoot::Null) {
+            true => Err(SignatureError::UntypedNull),
+            false => Ok(()),
+        }
     }
 
     /// The error for arguments that fit no form of the function.

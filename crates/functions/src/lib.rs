@@ -18,6 +18,7 @@ mod expr;
 mod function;
 pub mod loops;
 pub mod read;
+pub mod reference;
 mod registry;
 pub mod scalar;
 pub mod table;

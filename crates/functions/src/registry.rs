@@ -39,7 +39,7 @@ pub fn scalar_function(name: &str) -> Option<&'static ScalarFunction> {
 
 /// All built-in scalar functions and operators, family by family.
 pub fn scalar_functions() -> impl Iterator<Item = &'static ScalarFunction> {
-    scalar::FAMILIES.iter().flat_map(|family| family.iter())
+    scalar::SECTIONS.iter().flat_map(|section| section.tables).copied().flatten()
 }
 
 /// The built-in aggregate function of this name, in any case.

@@ -94,6 +94,9 @@ pub enum ParseErrorKind {
     /// `X'G'`
     #[error("Binary literal string must contain only characters '0' - '9', 'A' - 'F'")]
     BinaryDigits,
+    /// `X'1'`
+    #[error("Binary literal string must contain an even number of hexits")]
+    BinaryLength,
     /// `U&'\1'`
     #[error("Unicode escape sequence starting at character {place} is not exactly four hex digits")]
     UnicodeEscape {

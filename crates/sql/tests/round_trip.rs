@@ -65,9 +65,9 @@ fn canonical_forms() {
         ("case when a then 1 end", "CASE WHEN `a` THEN 1 ELSE NULL END"),
         ("'ü''s' || x'0a'", r"u&'\00fc''s' || X'0A'"),
         ("interval - '1' days", "INTERVAL -'1' DAY"),
-        ("01.50 + .5e+03", "1.50 + 0.5E3"),
+        ("01.50 + .5e+03", "01.50 + 0.5E3"),
         ("count(*) filter (where a) over w", "COUNT(*) FILTER (WHERE `a`) OVER `w`"),
-        ("cast(a as int array)", "CAST(`a` AS ARRAY< INTEGER >)"),
+        ("cast(a as int array)", "CAST(`a` AS ARRAY< INTEGER NOT NULL >)"),
     ];
     for (sql, printed) in cases {
         assert_eq!(parse_expression(sql).expect(sql).to_string(), printed);

@@ -2,6 +2,8 @@
 
 use flott_catalog::show::{Description, describe_schema, describe_table};
 use flott_catalog::{CatalogReader, TableLike};
+use flott_functions::scalar::special;
+use flott_functions::{FunctionDoc, Volatility};
 use flott_plan::PlanError;
 use flott_sql::ast::{Describe, DescribeKind, ObjectName, Show};
 use flott_types::{DataType, Field, Schema, Value};
@@ -38,7 +40,7 @@ impl TableEnvironment {
                     ],
                 ))
             }
-            DescribeKind::Function(name) => describe_function(name),
+            DescribeKind::Function(name) => describe_function(name, describe.extended),
             DescribeKind::Connector(name) => {
                 let connector = self.registry().connector(&name.value);
                 let connector = connector.map_err(|error| PlanError::from(error).at(name.span))?;
@@ -112,27 +114,57 @@ fn lines(columns: Vec<Description>) -> Table {
     Table { schema: Schema::new(fields), rows }
 }
 
-fn describe_function(name: &ObjectName) -> Result<Table, Error> {
-    let simple = name.as_simple().map(|name| name.value.as_str()).unwrap_or_default();
-    let scalar = flott_functions::scalar_function(simple).map(|f| (f.name, f.doc, "SCALAR"));
-    let aggregate =
-        flott_functions::aggregate_function(simple).map(|f| (f.name, f.doc, "AGGREGATE"));
-    let Some((canonical, doc, kind)) = scalar.or(aggregate) else {
+/// What Flink tells of a function, and with EXTENDED its entry in the reference too.
+fn describe_function(name: &ObjectName, extended: bool) -> Result<Table, Error> {
+    let simple = name.as_simple().map(|name| name.value.to_ascii_uppercase()).unwrap_or_default();
+    let Some(function) = BuiltIn::find(&simple) else {
         return Err(PlanError::new(format!(
-            "Function with the identifier '{simple}' doesn't exist."
+            "Function with the identifier '`{}`' doesn't exist.",
+            name.to_string().replace('`', "")
         ))
         .at(name.span)
+        .hint("SHOW FUNCTIONS lists what there is")
         .into());
     };
-    let row = |key: &str, value: String| vec![Some(key.to_string()), Some(value)];
-    let mut rows = vec![
-        row("name", canonical.to_string()),
-        row("kind", kind.to_string()),
-        row("signature", doc.syntax.join("\n")),
-        row("description", doc.text.to_string()),
-    ];
-    for (expression, result) in doc.examples {
-        rows.push(row("example", format!("{expression} = {result}")));
+    let row = |key: &str, value: &str| vec![Some(key.to_string()), Some(value.to_string())];
+    let mut rows = vec![row("is system function", "true"), row("is temporary", "false")];
+    if extended {
+        let is_deterministic = (function.volatility != Volatility::Volatile).to_string();
+        let is_folded = (function.volatility == Volatility::Immutable).to_string();
+        rows.extend([
+            row("kind", function.kind),
+            row("requirements", "[]"),
+            row("is deterministic", &is_deterministic),
+            row("supports constant folding", &is_folded),
+            row("signature", &function.doc.syntax.join("\n")),
+            row("description", function.doc.text),
+        ]);
+        for (expression, result) in function.doc.examples {
+            rows.push(row("example", &format!("{expression} = {result}")));
+        }
     }
     Ok(texts(&["info name", "info value"], rows))
+}
+
+/// A built-in function as DESCRIBE sees it.
+struct BuiltIn {
+    kind: &'static str,
+    volatility: Volatility,
+    doc: FunctionDoc,
+}
+
+impl BuiltIn {
+    /// The function of a name in upper case.
+    fn find(name: &str) -> Option<Self> {
+        if let Some(function) = flott_functions::scalar_function(name) {
+            let (volatility, doc) = (function.volatility, function.doc);
+            return Some(Self { kind: "SCALAR", volatility, doc });
+        }
+        if let Some(function) = flott_functions::aggregate_function(name) {
+            let (volatility, doc) = (Volatility::Immutable, function.doc);
+            return Some(Self { kind: "AGGREGATE", volatility, doc });
+        }
+        let form = special::FORMS.iter().find(|form| form.name == name)?;
+        Some(Self { kind: "SCALAR", volatility: Volatility::Immutable, doc: form.doc })
+    }
 }

@@ -63,7 +63,11 @@ impl TableEnvironment {
             ShowKind::Functions { user: true } => {
                 list("function name", owned(self.catalogs.function_names().collect()))
             }
-            ShowKind::Functions { user: false } => list("function name", functions()),
+            ShowKind::Functions { user: false } => {
+                let mut names = functions();
+                names.extend(self.catalogs.function_names().map(str::to_string));
+                list("function name", names)
+            }
             ShowKind::Modules { full: false } => list("module name", vec!["core".to_string()]),
             ShowKind::Modules { full: true } => {
                 let row = vec![Some("core".to_string()), Some("TRUE".to_string())];
@@ -163,13 +167,17 @@ fn last(name: &ObjectName) -> &str {
     name.parts.last().map_or("", |part| part.value.as_str())
 }
 
-/// The built-in functions by name, operators aside.
+/// The built-in functions by the names that SQL knows them by, operators aside. (Flink lists the
+/// internal names of the Table API here.)
 fn functions() -> Vec<String> {
-    let scalar = flott_functions::scalar_functions().map(|function| function.name);
-    let aggregate = flott_functions::aggregate_functions().map(|function| function.name);
-    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let scalar = flott_functions::scalar_functions()
+        .flat_map(|function| [function.name].into_iter().chain(function.aliases.iter().copied()));
+    let aggregate = flott_functions::aggregate_functions()
+        .flat_map(|function| [function.name].into_iter().chain(function.aliases.iter().copied()));
+    let special = flott_functions::scalar::special::FORMS.iter().map(|form| form.name);
+    let is_name = |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let mut names: Vec<String> =
-        scalar.chain(aggregate).filter(is_name).map(str::to_lowercase).collect();
+        scalar.chain(aggregate).chain(special).filter(is_name).map(str::to_string).collect();
     names.sort_unstable();
     names.dedup();
     names

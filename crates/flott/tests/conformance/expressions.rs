@@ -1,4 +1,9 @@
-//! `SELECT <expr>` for every line of `expressions/*.jsonl`.
+//! `SELECT <expr>` for every line of `expressions/*.jsonl` and `expressions-more/*.jsonl`.
+//!
+//! `CONFORMANCE_CANDIDATES=FOLDER` runs the files of another folder in their place: newly recorded answers, to see
+//! where Flott differs before a selection of them is kept.
+
+use std::path::Path;
 
 use flott::{Error, Outcome, TableEnvironment, json_value};
 use serde_json::Value as Json;
@@ -10,9 +15,23 @@ use crate::known::Report;
 /// Flink's own defects: nobody need copy them.
 const NOT_COUNTED: [&str; 1] = ["flink_defects"];
 
+/// The folders of recorded answers.
+const FOLDERS: [&str; 2] = ["expressions", "expressions-more"];
+
 pub fn run(report: &mut Report) {
-    let mut files: Vec<_> = std::fs::read_dir(corpus().join("expressions"))
-        .expect("the corpus is in the repository")
+    match std::env::var_os("CONFORMANCE_CANDIDATES") {
+        Some(folder) => run_folder("candidates", folder.as_ref(), report),
+        None => {
+            for folder in FOLDERS {
+                run_folder(folder, &corpus().join(folder), report);
+            }
+        }
+    }
+}
+
+fn run_folder(label: &str, folder: &Path, report: &mut Report) {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("the folder of answers is there")
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ext| ext == "jsonl"))
         .collect();
@@ -25,7 +44,7 @@ pub fn run(report: &mut Report) {
         for line in std::fs::read_to_string(&file).unwrap().lines() {
             let case: Json = serde_json::from_str(line).unwrap();
             let expr = case["expr"].as_str().unwrap();
-            let name = format!("expressions/{family}: {expr}");
+            let name = format!("{label}/{family}: {expr}");
             if report.wants(&name) {
                 if std::env::var_os("CONFORMANCE_TRACE").is_some() {
                     eprintln!("{name}");

@@ -24,14 +24,14 @@ fn corpus() -> PathBuf {
 
 #[test]
 fn expressions_give_flinks_values_and_types() {
-    let mut report = Report::new("expressions/");
+    let mut report = Report::new("expressions");
     expressions::run(&mut report);
     report.settle();
 }
 
 #[test]
 fn queries_give_flinks_changelogs() {
-    let mut report = Report::new("queries/");
+    let mut report = Report::new("queries");
     queries::run(&mut report);
     report.settle();
 }

@@ -21,7 +21,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
         syntax: &["ARRAY_AGG([ALL | DISTINCT] value [RESPECT NULLS | IGNORE NULLS])"],
         text: "All values as an array in order of arrival, NULLs too unless they are ignored; \
                NULL if there are none.",
-        examples: &[],
+        examples: &[("ARRAY_AGG(a) FROM (VALUES (1), (2)) AS t(a)", "[1, 2]")],
     },
 }];
 

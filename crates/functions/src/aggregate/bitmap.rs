@@ -19,23 +19,106 @@ use super::typing::one_argument;
 use super::values::{items_of, lists, state_lists};
 use super::{Accumulator, AggregateFunction, AggregateInput, AggregateSpec};
 use crate::scalar::bitmap;
-use crate::{CallArgs, EvalError, FunctionDoc, Resolved, SignatureError};
+use crate::{CallArgs, EvalError, Example, FunctionDoc, Resolved, SignatureError};
 
 /// The functions of this family.
 pub const FUNCTIONS: &[AggregateFunction] = &[
-    entry("BITMAP_AND_AGG", Combine::And, |spec| create(spec, Combine::And), false),
-    entry("BITMAP_AND_CARDINALITY_AGG", Combine::And, |spec| create(spec, Combine::And), true),
-    entry("BITMAP_BUILD_AGG", Combine::Build, |spec| create(spec, Combine::Build), false),
+    entry(
+        "BITMAP_AND_AGG",
+        &["BITMAP_AND_AGG(bitmap)"],
+        Combine::And,
+        |spec| create(spec, Combine::And),
+        false,
+        &[(
+            "BITMAP_AND_AGG(a) \
+             FROM (VALUES (BITMAP_BUILD(ARRAY[1, 2])), (BITMAP_BUILD(ARRAY[2, 3]))) AS t(a)",
+            "{2}",
+        )],
+    ),
+    entry(
+        "BITMAP_AND_CARDINALITY_AGG",
+        &["BITMAP_AND_CARDINALITY_AGG(bitmap)"],
+        Combine::And,
+        |spec| create(spec, Combine::And),
+        true,
+        &[(
+            "BITMAP_AND_CARDINALITY_AGG(a) \
+             FROM (VALUES (BITMAP_BUILD(ARRAY[1, 2])), (BITMAP_BUILD(ARRAY[2, 3]))) AS t(a)",
+            "1",
+        )],
+    ),
+    entry(
+        "BITMAP_BUILD_AGG",
+        &["BITMAP_BUILD_AGG(integer)"],
+        Combine::Build,
+        |spec| create(spec, Combine::Build),
+        false,
+        &[(
+            "BITMAP_BUILD_AGG(a) \
+             FROM (VALUES (1), (2), (2)) AS t(a)",
+            "{1,2}",
+        )],
+    ),
     entry(
         "BITMAP_BUILD_CARDINALITY_AGG",
+        &["BITMAP_BUILD_CARDINALITY_AGG(integer)"],
         Combine::Build,
         |spec| create(spec, Combine::Build),
         true,
+        &[(
+            "BITMAP_BUILD_CARDINALITY_AGG(a) \
+             FROM (VALUES (1), (2), (2)) AS t(a)",
+            "2",
+        )],
     ),
-    entry("BITMAP_OR_AGG", Combine::Or, |spec| create(spec, Combine::Or), false),
-    entry("BITMAP_OR_CARDINALITY_AGG", Combine::Or, |spec| create(spec, Combine::Or), true),
-    entry("BITMAP_XOR_AGG", Combine::Xor, |spec| create(spec, Combine::Xor), false),
-    entry("BITMAP_XOR_CARDINALITY_AGG", Combine::Xor, |spec| create(spec, Combine::Xor), true),
+    entry(
+        "BITMAP_OR_AGG",
+        &["BITMAP_OR_AGG(bitmap)"],
+        Combine::Or,
+        |spec| create(spec, Combine::Or),
+        false,
+        &[(
+            "BITMAP_OR_AGG(a) \
+             FROM (VALUES (BITMAP_BUILD(ARRAY[1, 2])), (BITMAP_BUILD(ARRAY[2, 3]))) AS t(a)",
+            "{1,2,3}",
+        )],
+    ),
+    entry(
+        "BITMAP_OR_CARDINALITY_AGG",
+        &["BITMAP_OR_CARDINALITY_AGG(bitmap)"],
+        Combine::Or,
+        |spec| create(spec, Combine::Or),
+        true,
+        &[(
+            "BITMAP_OR_CARDINALITY_AGG(a) \
+             FROM (VALUES (BITMAP_BUILD(ARRAY[1, 2])), (BITMAP_BUILD(ARRAY[2, 3]))) AS t(a)",
+            "3",
+        )],
+    ),
+    entry(
+        "BITMAP_XOR_AGG",
+        &["BITMAP_XOR_AGG(bitmap)"],
+        Combine::Xor,
+        |spec| create(spec, Combine::Xor),
+        false,
+        &[(
+            "BITMAP_XOR_AGG(a) \
+             FROM (VALUES (BITMAP_BUILD(ARRAY[1, 2])), (BITMAP_BUILD(ARRAY[2, 3]))) AS t(a)",
+            "{1,3}",
+        )],
+    ),
+    entry(
+        "BITMAP_XOR_CARDINALITY_AGG",
+        &["BITMAP_XOR_CARDINALITY_AGG(bitmap)"],
+        Combine::Xor,
+        |spec| create(spec, Combine::Xor),
+        true,
+        &[(
+            "BITMAP_XOR_CARDINALITY_AGG(a) \
+             FROM (VALUES (BITMAP_BUILD(ARRAY[1, 2])), (BITMAP_BUILD(ARRAY[2, 3]))) AS t(a)",
+            "2",
+        )],
+    ),
 ];
 
 /// How values come together.
@@ -53,9 +136,11 @@ enum Combine {
 
 const fn entry(
     name: &'static str,
+    syntax: &'static [&'static str],
     combine: Combine,
     create: fn(&AggregateSpec) -> Result<Box<dyn Accumulator>, SignatureError>,
     cardinality: bool,
+    examples: &'static [Example],
 ) -> AggregateFunction {
     let resolve: fn(&CallArgs, bool) -> Result<Resolved, SignatureError> =
         match (matches!(combine, Combine::Build), cardinality) {
@@ -80,7 +165,7 @@ const fn entry(
         resolve,
         create,
         order_sensitive: false,
-        doc: FunctionDoc { syntax: &[], text, examples: &[] },
+        doc: FunctionDoc { syntax, text, examples },
     }
 }
 

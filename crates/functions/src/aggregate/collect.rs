@@ -23,7 +23,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     doc: FunctionDoc {
         syntax: &["COLLECT([ALL | DISTINCT] value)"],
         text: "The values that are not NULL as a multiset; an empty one if there are none.",
-        examples: &[],
+        examples: &[("COLLECT(a) FROM (VALUES ('x'), ('x'), ('y')) AS t(a)", "{x=2, y=1}")],
     },
 }];
 

@@ -25,8 +25,8 @@ pub const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
         text: "The number of rows; with arguments, of rows in which none of them is NULL. Never \
                NULL.",
         examples: &[
-            ("COUNT(*) FROM (VALUES (1), (NULL)) AS t(a)", "2"),
-            ("COUNT(a) FROM (VALUES (1), (NULL)) AS t(a)", "1"),
+            ("COUNT(*) FROM (VALUES (1), (CAST(NULL AS INT))) AS t(a)", "2"),
+            ("COUNT(a) FROM (VALUES (1), (CAST(NULL AS INT))) AS t(a)", "1"),
         ],
     },
 }];

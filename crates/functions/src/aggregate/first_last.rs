@@ -23,7 +23,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
             syntax: &["FIRST_VALUE(value)"],
             text: "The first of the values that are not NULL, in order of arrival; NULL if there \
                    are none.",
-            examples: &[],
+            examples: &[("FIRST_VALUE(a) FROM (VALUES ('x'), ('y')) AS t(a)", "x")],
         },
     },
     AggregateFunction {
@@ -36,7 +36,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
             syntax: &["LAST_VALUE(value)"],
             text: "The last of the values that are not NULL, in order of arrival; NULL if there \
                    are none.",
-            examples: &[],
+            examples: &[("LAST_VALUE(a) FROM (VALUES ('x'), ('y')) AS t(a)", "y")],
         },
     },
 ];

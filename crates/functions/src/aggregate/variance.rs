@@ -23,6 +23,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["STDDEV_POP([ALL | DISTINCT] number)"],
         "The standard deviation of the values that are not NULL, taken as all there are; NULL if there \
          are none. Of integers it is an integer, cut towards zero.",
+        &[("STDDEV_POP(a) FROM (VALUES (1e0), (3e0)) AS t(a)", "1.0")],
     ),
     statistic(
         ("STDDEV_SAMP", &["STDDEV"]),
@@ -30,6 +31,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["STDDEV_SAMP([ALL | DISTINCT] number)", "STDDEV([ALL | DISTINCT] number)"],
         "The standard deviation of the values that are not NULL, taken as a sample; NULL if there are \
          fewer than two. Of integers it is an integer, cut towards zero.",
+        &[("STDDEV_SAMP(a) FROM (VALUES (1e0), (3e0)) AS t(a)", "1.4142135623730951")],
     ),
     statistic(
         ("VAR_POP", &[]),
@@ -37,6 +39,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["VAR_POP([ALL | DISTINCT] number)"],
         "The variance of the values that are not NULL, taken as all there are; NULL if there are none. Of \
          integers it is an integer, cut towards zero.",
+        &[("VAR_POP(a) FROM (VALUES (1e0), (3e0)) AS t(a)", "1.0")],
     ),
     statistic(
         ("VAR_SAMP", &["VARIANCE"]),
@@ -44,6 +47,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["VAR_SAMP([ALL | DISTINCT] number)", "VARIANCE([ALL | DISTINCT] number)"],
         "The variance of the values that are not NULL, taken as a sample; NULL if there are fewer than \
          two. Of integers it is an integer, cut towards zero.",
+        &[("VAR_SAMP(a) FROM (VALUES (1e0), (3e0)) AS t(a)", "2.0")],
     ),
 ];
 
@@ -52,6 +56,7 @@ const fn statistic(
     create: fn(&AggregateSpec) -> Result<Box<dyn Accumulator>, SignatureError>,
     syntax: &'static [&'static str],
     text: &'static str,
+    examples: &'static [crate::Example],
 ) -> AggregateFunction {
     AggregateFunction {
         name,
@@ -59,7 +64,7 @@ const fn statistic(
         resolve: average_of_argument,
         create,
         order_sensitive: false,
-        doc: FunctionDoc { syntax, text, examples: &[] },
+        doc: FunctionDoc { syntax, text, examples },
     }
 }
 

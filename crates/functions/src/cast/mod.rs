@@ -7,6 +7,7 @@
 mod bytes;
 mod conversion;
 mod date_time;
+mod digits;
 mod nested;
 mod number;
 mod parse;
@@ -22,9 +23,18 @@ use crate::{Column, EvalContext, EvalError, Kernel, SessionSettings, SignatureEr
 use conversion::{Conversion, Failures};
 
 pub(crate) use date_time::{parse_date, parse_time, parse_timestamp};
+pub(crate) use digits::with_ascii_digits;
 pub use parse::{parse_boolean, parse_decimal, parse_double, parse_float, parse_integer};
-pub use rules::check;
-pub(crate) use rules::implicit;
+pub use rules::{check, takes_null};
+pub(crate) use rules::{explicit, implicit};
+
+/// Whether a character is a decimal digit, of any script within 16 bits.
+pub(crate) fn is_digit(character: char) -> bool {
+    digits::digit_value(character).is_some()
+}
+
+/// The length from which CHAR and BINARY are too long to fill values up to.
+const MAX_PADDED: u32 = 1 << 28;
 
 /// Compiles a cast of one argument. With `lenient` (TRY_CAST) a value that cannot be cast gives NULL.
 pub fn compile(
@@ -69,6 +79,12 @@ fn plan(
     let refused = || SignatureError::Cast { from: from.clone(), to: to.clone() };
     if conversion::same_layout_and_values(from, to) {
         return Ok(Conversion::identity());
+    }
+    // Every value would be filled up to this length.
+    if let TypeRoot::Char(length @ MAX_PADDED..) | TypeRoot::Binary(length @ MAX_PADDED..) = to.root
+    {
+        let reason = format!("values cannot be filled up to a length of {length}");
+        return Err(SignatureError::Other(format!("{reason}\nhint: use VARCHAR or VARBINARY")));
     }
     match (from.family(), to.family()) {
         (Null, _) => Ok(Conversion::nulls(to.clone())),

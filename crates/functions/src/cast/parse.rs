@@ -1,6 +1,7 @@
 //! Texts as numbers and truth values, read as Flink's `BinaryStringDataUtil` and Java do, without
 //! allocation.
 
+use super::digits::with_ascii_digits;
 use crate::decimal;
 
 /// What is wrong with a text, as a short fact.
@@ -141,6 +142,13 @@ pub fn parse_boolean(text: &str) -> Option<bool> {
 pub fn parse_decimal(text: &str, precision: u8, scale: u8) -> Result<i128, Reason> {
     const LONG_DIGITS: usize = 18;
     let own = usize::from(precision) <= LONG_DIGITS && text.len() <= LONG_DIGITS;
+    let ascii;
+    let text = if own || text.is_ascii() {
+        text
+    } else {
+        ascii = with_ascii_digits(text);
+        &ascii
+    };
     let bytes = text.trim_matches([' ', '\n', '\t']).as_bytes();
     let (negative, rest) = match bytes {
         [] => return Err(EMPTY),

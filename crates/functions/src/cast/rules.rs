@@ -14,6 +14,21 @@ pub fn check(from: &DataType, to: &DataType) -> Result<(), SignatureError> {
     Err(SignatureError::Cast { from: from.clone(), to: to.clone() })
 }
 
+/// Whether a constant NULL of one type can be cast to another between which [`check`] finds no cast: Flink's
+/// validator lets these pass, and there is no value that could not be cast.
+pub fn takes_null(from: &DataType, to: &DataType) -> bool {
+    use Family::*;
+    match (from.family(), to.family()) {
+        (CharacterString, Interval) => true,
+        (CharacterString, Collection) => matches!(to.root, TypeRoot::Array(_)),
+        (BinaryString, Date | Time | Timestamp) => true,
+        (Other, BinaryString) => from.root == TypeRoot::Bitmap && to.root == DataType::bytes().root,
+        (Numeric, Timestamp) | (Timestamp, Numeric) => true,
+        (Numeric, Interval) => from.root.is_exact_numeric(),
+        _ => false,
+    }
+}
+
 /// Whether `CAST` takes a value of one type to another.
 pub(crate) fn explicit(from: &DataType, to: &DataType) -> bool {
     use Family::*;

@@ -48,7 +48,10 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             syntax: &["SHA224(string)"],
             text: "The SHA-224 hash of a string's UTF-8 bytes, or of a byte string, as 56 \
                    hexadecimal digits.",
-            examples: &[],
+            examples: &[(
+                "SHA224('flow')",
+                "101e6a5886e9fcc84286fc85e51b2c7f6216e7a5268c58526010bd90",
+            )],
         },
     ),
     immutable(
@@ -59,7 +62,10 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             syntax: &["SHA256(string)"],
             text: "The SHA-256 hash of a string's UTF-8 bytes, or of a byte string, as 64 \
                    hexadecimal digits.",
-            examples: &[],
+            examples: &[(
+                "SHA256('flow')",
+                "3b21278178ed3463f3bde3a35f088caf6d99ff1b2f647d9a0c2b8de599ec3dc6",
+            )],
         },
     ),
     immutable(
@@ -70,7 +76,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             syntax: &["SHA384(string)"],
             text: "The SHA-384 hash of a string's UTF-8 bytes, or of a byte string, as 96 \
                    hexadecimal digits.",
-            examples: &[],
+            examples: &[("LEFT(SHA384('flow'), 16)", "9583b539756ab14a")],
         },
     ),
     immutable(
@@ -81,7 +87,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             syntax: &["SHA512(string)"],
             text: "The SHA-512 hash of a string's UTF-8 bytes, or of a byte string, as 128 \
                    hexadecimal digits.",
-            examples: &[],
+            examples: &[("LEFT(SHA512('flow'), 16)", "8f0ae317a8b4d0c7")],
         },
     ),
     immutable(
@@ -107,7 +113,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             syntax: &["SHA2(string, bits)"],
             text: "The SHA-2 hash with 224, 256, 384 or 512 bits of a string's UTF-8 bytes, or of a \
                    byte string, in hexadecimal digits. Fails for other numbers of bits.",
-            examples: &[],
+            examples: &[("LEFT(SHA2('flow', 256), 16)", "3b21278178ed3463")],
         },
     ),
 ];

@@ -18,7 +18,10 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "NOT",
         aliases: &[],
         volatility: Volatility::Immutable,
-        resolve: |args| one_boolean(args, args.any_nullable()),
+        resolve: |args| {
+            args.refuse_untyped_null()?;
+            one_boolean(args, args.any_nullable())
+        },
         compile: |_, _, _| {
             Ok(total_kernel(|args, context| {
                 let array = args[0].clone().into_array(context.rows)?;
@@ -31,38 +34,64 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             examples: &[("NOT TRUE", "FALSE")],
         },
     },
-    truth_test("IS TRUE", "TRUE if the condition is TRUE.", |args, _, _| {
-        test(args, Some(true), false)
-    }),
-    truth_test("IS NOT TRUE", "TRUE if the condition is FALSE or UNKNOWN.", |args, _, _| {
-        test(args, Some(true), true)
-    }),
-    truth_test("IS FALSE", "TRUE if the condition is FALSE.", |args, _, _| {
-        test(args, Some(false), false)
-    }),
-    truth_test("IS NOT FALSE", "TRUE if the condition is TRUE or UNKNOWN.", |args, _, _| {
-        test(args, Some(false), true)
-    }),
-    truth_test("IS UNKNOWN", "TRUE if the condition is UNKNOWN.", |args, _, _| {
-        test(args, None, false)
-    }),
-    truth_test("IS NOT UNKNOWN", "TRUE if the condition is TRUE or FALSE.", |args, _, _| {
-        test(args, None, true)
-    }),
+    truth_test(
+        "IS TRUE",
+        &["boolean IS TRUE"],
+        "TRUE if the condition is TRUE.",
+        &[("CAST(NULL AS BOOLEAN) IS TRUE", "FALSE")],
+        |args, _, _| test(args, Some(true), false),
+    ),
+    truth_test(
+        "IS NOT TRUE",
+        &["boolean IS NOT TRUE"],
+        "TRUE if the condition is FALSE or UNKNOWN.",
+        &[("CAST(NULL AS BOOLEAN) IS NOT TRUE", "TRUE")],
+        |args, _, _| test(args, Some(true), true),
+    ),
+    truth_test(
+        "IS FALSE",
+        &["boolean IS FALSE"],
+        "TRUE if the condition is FALSE.",
+        &[("CAST(NULL AS BOOLEAN) IS FALSE", "FALSE")],
+        |args, _, _| test(args, Some(false), false),
+    ),
+    truth_test(
+        "IS NOT FALSE",
+        &["boolean IS NOT FALSE"],
+        "TRUE if the condition is TRUE or UNKNOWN.",
+        &[("CAST(NULL AS BOOLEAN) IS NOT FALSE", "TRUE")],
+        |args, _, _| test(args, Some(false), true),
+    ),
+    truth_test(
+        "IS UNKNOWN",
+        &["boolean IS UNKNOWN"],
+        "TRUE if the condition is UNKNOWN.",
+        &[("CAST(NULL AS BOOLEAN) IS UNKNOWN", "TRUE")],
+        |args, _, _| test(args, None, false),
+    ),
+    truth_test(
+        "IS NOT UNKNOWN",
+        &["boolean IS NOT UNKNOWN"],
+        "TRUE if the condition is TRUE or FALSE.",
+        &[("CAST(NULL AS BOOLEAN) IS NOT UNKNOWN", "FALSE")],
+        |args, _, _| test(args, None, true),
+    ),
 ];
 
-const fn truth_test(name: &'static str, text: &'static str, compile: Compile) -> ScalarFunction {
+const fn truth_test(
+    name: &'static str,
+    syntax: &'static [&'static str],
+    text: &'static str,
+    examples: &'static [crate::Example],
+    compile: Compile,
+) -> ScalarFunction {
     ScalarFunction {
         name,
         aliases: &[],
         volatility: Volatility::Immutable,
         resolve: |args| one_boolean(args, false),
         compile,
-        doc: FunctionDoc {
-            syntax: &["boolean IS [NOT] { TRUE | FALSE | UNKNOWN }"],
-            text,
-            examples: &[],
-        },
+        doc: FunctionDoc { syntax, text, examples },
     }
 }
 

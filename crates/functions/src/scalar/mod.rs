@@ -1,4 +1,4 @@
-//! Scalar functions, one family a module. A new family adds its table to [`FAMILIES`].
+//! Scalar functions, one family a module. A new family adds its table to [`SECTIONS`].
 
 use crate::ScalarFunction;
 
@@ -11,6 +11,7 @@ mod hash;
 pub(crate) mod json;
 mod logical;
 mod pattern;
+pub mod special;
 mod string;
 mod system;
 mod temporal;
@@ -21,61 +22,100 @@ pub use bitmap::bitmap_text;
 pub(crate) use comparison::Equality;
 pub use variant::variant_text;
 
-/// The tables of all families.
-pub const FAMILIES: &[&[ScalarFunction]] = &[
-    arithmetic::MATH,
-    arithmetic::NOTATION,
-    arithmetic::OPERATORS,
-    arithmetic::RANDOM,
-    arithmetic::ROUNDING,
-    arithmetic::SIGN,
-    bitmap::FUNCTIONS,
-    collection::access::FUNCTIONS,
-    collection::construct::FUNCTIONS,
-    collection::edit::FUNCTIONS,
-    collection::maps::FUNCTIONS,
-    collection::objects::FUNCTIONS,
-    collection::order::FUNCTIONS,
-    collection::search::FUNCTIONS,
-    collection::sets::FUNCTIONS,
-    comparison::EXTREMES,
-    comparison::MEMBERSHIP,
-    comparison::NULL_TESTS,
-    comparison::OPERATORS,
-    comparison::RANGES,
-    conditional::CASE_FORMS,
-    conditional::TEXT_TESTS,
-    hash::FUNCTIONS,
-    json::CONSTRUCT,
-    json::EXISTS,
-    json::IS_JSON,
-    json::QUERY,
-    json::QUOTE,
-    json::VALUE,
-    logical::FUNCTIONS,
-    pattern::LIKE,
-    pattern::REGEXP,
-    string::AFFIX,
-    string::CHARACTER,
-    string::CONCAT,
-    string::ENCODING,
-    string::INET,
-    string::LETTER_CASE,
-    string::PAD,
-    string::POSITION,
-    string::PRINTF,
-    string::REPLACE,
-    string::SLICE,
-    string::SPLIT,
-    string::TRIM,
-    system::FUNCTIONS,
-    temporal::arithmetic::FUNCTIONS,
-    temporal::extract::FUNCTIONS,
-    temporal::now::FUNCTIONS,
-    temporal::overlaps::FUNCTIONS,
-    temporal::reading::FUNCTIONS,
-    temporal::to_timestamp_ltz::FUNCTIONS,
-    temporal::writing::FUNCTIONS,
-    url::FUNCTIONS,
-    variant::FUNCTIONS,
+/// A part of the function reference.
+pub struct Section {
+    /// Its heading.
+    pub title: &'static str,
+    /// The tables of its families.
+    pub tables: &'static [&'static [ScalarFunction]],
+}
+
+/// The tables of all families, by section.
+pub const SECTIONS: &[Section] = &[
+    Section {
+        title: "Comparison",
+        tables: &[
+            comparison::OPERATORS,
+            comparison::NULL_TESTS,
+            comparison::RANGES,
+            comparison::MEMBERSHIP,
+            pattern::LIKE,
+        ],
+    },
+    Section { title: "Logic", tables: &[logical::FUNCTIONS] },
+    Section {
+        title: "Arithmetic",
+        tables: &[
+            arithmetic::OPERATORS,
+            arithmetic::SIGN,
+            arithmetic::ROUNDING,
+            arithmetic::MATH,
+            arithmetic::RANDOM,
+            arithmetic::NOTATION,
+        ],
+    },
+    Section {
+        title: "Strings",
+        tables: &[
+            string::CONCAT,
+            string::LETTER_CASE,
+            string::SLICE,
+            string::POSITION,
+            string::AFFIX,
+            string::TRIM,
+            string::PAD,
+            string::REPLACE,
+            string::SPLIT,
+            string::CHARACTER,
+            string::ENCODING,
+            string::PRINTF,
+            string::INET,
+            pattern::REGEXP,
+            url::FUNCTIONS,
+        ],
+    },
+    Section {
+        title: "Dates and times",
+        tables: &[
+            temporal::now::FUNCTIONS,
+            temporal::extract::FUNCTIONS,
+            temporal::arithmetic::FUNCTIONS,
+            temporal::overlaps::FUNCTIONS,
+            temporal::reading::FUNCTIONS,
+            temporal::to_timestamp_ltz::FUNCTIONS,
+            temporal::writing::FUNCTIONS,
+        ],
+    },
+    Section {
+        title: "Conditions",
+        tables: &[conditional::CASE_FORMS, comparison::EXTREMES, conditional::TEXT_TESTS],
+    },
+    Section {
+        title: "Arrays, maps and rows",
+        tables: &[
+            collection::construct::FUNCTIONS,
+            collection::access::FUNCTIONS,
+            collection::search::FUNCTIONS,
+            collection::edit::FUNCTIONS,
+            collection::sets::FUNCTIONS,
+            collection::order::FUNCTIONS,
+            collection::maps::FUNCTIONS,
+            collection::objects::FUNCTIONS,
+        ],
+    },
+    Section {
+        title: "JSON and VARIANT",
+        tables: &[
+            json::IS_JSON,
+            json::EXISTS,
+            json::VALUE,
+            json::QUERY,
+            json::CONSTRUCT,
+            json::QUOTE,
+            variant::FUNCTIONS,
+        ],
+    },
+    Section { title: "Bitmaps", tables: &[bitmap::FUNCTIONS] },
+    Section { title: "Hashes", tables: &[hash::FUNCTIONS] },
+    Section { title: "Types and session", tables: &[system::FUNCTIONS] },
 ];

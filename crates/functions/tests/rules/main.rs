@@ -1,12 +1,17 @@
 //! Rules of casts, arithmetic, comparison and JSON, in tables and against models.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // Tests may end so.
+
 mod arithmetic;
+mod calendar;
 mod casts;
 mod coercion;
 mod comparison;
 mod decimal;
 mod json;
+mod lazy;
 mod nested;
+mod strings;
 
 use flott_functions::{CastMode, EvalContext, Evaluator, Expr, SessionSettings};
 use flott_types::{DataType, Value};

@@ -160,7 +160,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Binds GROUPING or GROUPING_ID to a column that [`Grouping::rewrite`] resolves.
+    /// Binds GROUPING, GROUPING_ID or (without arguments) GROUP_ID to a column that [`Grouping::rewrite`] resolves.
     pub fn bind_grouping(
         &mut self,
         call: &ast::FunctionCall,
@@ -495,7 +495,7 @@ impl Grouping {
     }
 
     /// GROUPING_ID of some keys: a bit each, the last one lowest, set where the row's grouping set
-    /// leaves the key out.
+    /// leaves the key out. Without keys GROUP_ID: how many grouping sets before it are the same.
     fn grouping_value(&self, args: &[Expr]) -> Result<Expr> {
         let mut keys = Vec::new();
         for arg in args {
@@ -504,27 +504,26 @@ impl Grouping {
                 PlanError::new("Argument to operator 'GROUPING' must be a grouped expression")
             })?);
         }
-        let value = |set: &[usize]| {
-            let bits = keys.iter().fold(0, |id, key| id << 1 | i64::from(!set.contains(key)));
-            Expr::literal(Value::Int(bits), DataType::bigint().not_null())
+        let value = |place: usize| {
+            let set = &self.sets[place];
+            let id = match keys.as_slice() {
+                [] => self.sets[..place].iter().filter(|other| *other == set).count() as i64,
+                keys => keys.iter().fold(0, |id, key| id << 1 | i64::from(!set.contains(key))),
+            };
+            Expr::literal(Value::Int(id), DataType::bigint().not_null())
         };
-        if self.is_plain() {
-            return Ok(value(&self.sets[0]));
+        let last = self.sets.len() - 1;
+        if self.is_plain() || last == 0 {
+            return Ok(value(0));
         }
         let number = Expr::column(self.keys.len(), DataType::bigint().not_null());
-        let (last, others) = match self.sets.split_last() {
-            Some(parts) => parts,
-            None => return Ok(value(&[])),
-        };
-        let branches = others
-            .iter()
-            .enumerate()
-            .map(|(i, set)| {
-                let test = Expr::builtin("=", vec![number.clone(), set_number(i)])?;
-                Ok((test, value(set)))
+        let branches = (0..last)
+            .map(|place| {
+                let test = Expr::builtin("=", vec![number.clone(), set_number(place)])?;
+                Ok((test, value(place)))
             })
             .collect::<Result<Vec<_>>>()?;
-        if branches.is_empty() { Ok(value(last)) } else { case(branches, value(last)) }
+        case(branches, value(last))
     }
 }
 

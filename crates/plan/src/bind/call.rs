@@ -7,7 +7,7 @@ use flott_sql::ast::{
     self, FunctionArgValue, JsonExistsOnError, JsonFunction, JsonOnNull, JsonQueryBehavior,
     JsonValueBehavior, JsonWrapper,
 };
-use flott_types::DataType;
+use flott_types::{DataType, TimeAttribute};
 
 use super::Binder;
 use super::aggregate::AggregateSyntax;
@@ -34,7 +34,10 @@ impl Binder<'_> {
         if let Some(bound) = self.bind_auxiliary(call, context)? {
             return Ok(bound);
         }
-        if matches!(upper.as_str(), "GROUPING" | "GROUPING_ID") {
+        if matches!(upper.as_str(), "GROUPING" | "GROUPING_ID" | "GROUP_ID") {
+            if call.args.is_empty() != (upper == "GROUP_ID") {
+                return Err(self.no_function(call));
+            }
             return self.bind_grouping(call, context);
         }
         if let Some(function) = aggregate_function(&upper) {
@@ -46,11 +49,33 @@ impl Binder<'_> {
                 .hint("DISTINCT, FILTER and WITHIN GROUP go with aggregate functions"));
         }
         let args = self.positional_args(call, context)?;
+        if upper == "CURRENT_WATERMARK" {
+            self.check_rowtime(&args, context).map_err(|error| error.at(call.span))?;
+        }
         if upper == "COALESCE" {
             return coalesce(args);
         }
-        let Some(function) = scalar_function(&upper) else { return Err(self.no_function(call)) };
+        let function = scalar_function(&upper).filter(|function| function.is_called_by(&upper));
+        let Some(function) = function else { return Err(self.no_function(call)) };
         Ok(Expr::call(function, args, Vec::new(), None)?)
+    }
+
+    /// CURRENT_WATERMARK says which watermark is meant by a column that carries it.
+    fn check_rowtime(&self, args: &[Expr], context: &Context) -> Result<()> {
+        let is_rowtime = |index: usize| {
+            let field = context.scope.fields.get(index);
+            field.is_some_and(|field| field.time == Some(TimeAttribute::Rowtime))
+        };
+        match args {
+            [Expr::Column { index, .. }] if is_rowtime(*index) => Ok(()),
+            [arg] => Err(PlanError::new(format!(
+                "The argument of CURRENT_WATERMARK() must be a rowtime attribute, but was '{}'.",
+                arg.data_type().summary()
+            ))
+            .hint("name a column that a watermark is declared for")),
+            // The function's own rule says what is wrong.
+            _ => Ok(()),
+        }
     }
 
     fn positional_args(
@@ -190,7 +215,7 @@ fn coalesce(args: Vec<Expr>) -> Result<Expr> {
     if types.iter().all(|ty| ty.root == flott_types::TypeRoot::Null) {
         return Err(super::expr::illegal_null());
     }
-    let common = coercion::common_type(&types)
+    let common = coercion::common_argument_type(&types)
         .ok_or_else(|| PlanError::from(SignatureError::NoCommonType { types: types.clone() }))?;
     let nullable = types.iter().all(|ty| ty.nullable);
     Ok(Expr::Coalesce {

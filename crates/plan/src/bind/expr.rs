@@ -1,15 +1,15 @@
 //! Expressions.
 
-use flott_functions::{CastMode, Expr, SignatureError, coercion};
+use flott_functions::{Expr, SignatureError, coercion};
 use flott_sql::ast::{
     self, BinaryOp, ExprKind, IsTest, LikeKind, LogicalOp, QuantifiedTarget, Quantifier,
     RoundDirection, TrimSide, UnaryOp,
 };
-use flott_types::{DataType, Family, TypeRoot, Value};
+use flott_types::{DataType, Family, TypeRoot};
 
+use super::cast::{cast, interval_unit};
 use super::literal::{bind_literal, bind_negative};
 use super::scope::dotted_field;
-use super::types::{interval_root, resolve_type};
 use super::{Binder, Scope, symbol};
 use crate::bind::aggregate::AggregateContext;
 use crate::bind::group_window::GroupWindow;
@@ -161,7 +161,6 @@ impl Binder<'_> {
             }
             ExprKind::Cast { operand, target, is_try } => {
                 let input = self.bind_expr(operand, context)?;
-                let target = resolve_type(target)?;
                 cast(input, target, *is_try)
             }
             ExprKind::Function(call) => self.bind_call(call, context),
@@ -209,19 +208,11 @@ impl Binder<'_> {
             }
             ExprKind::IntervalOf { operand, qualifier } => {
                 let amount = self.bind_expr(operand, context)?;
-                let unit = interval_unit(qualifier.start, interval_root(qualifier));
-                builtin("*", vec![amount, unit])
+                builtin("*", vec![amount, interval_unit(qualifier)])
             }
             ExprKind::Difference { left, right, qualifier } => {
-                let args = [self.bind_expr(left, context)?, self.bind_expr(right, context)?];
-                let unit = qualifier.end.unwrap_or(qualifier.start);
-                let count = with_symbols(
-                    "TIMESTAMPDIFF",
-                    vec![args[1].clone(), args[0].clone()],
-                    &[unit.name()],
-                )?;
-                let one = interval_unit(unit, interval_root(qualifier));
-                builtin("*", vec![count, one])
+                let args = vec![self.bind_expr(left, context)?, self.bind_expr(right, context)?];
+                with_symbols("MINUS_DATE", args, &[qualifier.start.name()])
             }
             ExprKind::Quantified { operand, op, quantifier, target } => match target {
                 QuantifiedTarget::List(list) => {
@@ -265,6 +256,14 @@ impl Binder<'_> {
         }
     }
 
+    /// Binds a condition of CASE, for which NULL will do: it is never TRUE.
+    fn bind_case_condition(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Expr> {
+        if matches!(expr.kind, ExprKind::Literal(ast::Literal::Null)) {
+            return Ok(Expr::null(DataType::boolean()));
+        }
+        self.bind_condition(expr, context)
+    }
+
     fn bind_case(
         &mut self,
         operand: Option<&ast::Expr>,
@@ -278,7 +277,7 @@ impl Binder<'_> {
             let mut tests = Vec::new();
             for condition in &branch.conditions {
                 tests.push(match &operand {
-                    None => self.bind_condition(condition, context)?,
+                    None => self.bind_case_condition(condition, context)?,
                     Some(operand) => {
                         let value = self.bind_expr(condition, context)?;
                         builtin("=", vec![operand.clone(), value])?
@@ -341,22 +340,6 @@ pub fn with_symbols(name: &str, args: Vec<Expr>, symbols: &[&str]) -> Result<Exp
     Ok(Expr::call(function, args, symbols, None)?)
 }
 
-/// A written CAST: kept even where the types agree but for nullability.
-fn cast(input: Expr, target: DataType, lenient: bool) -> Result<Expr> {
-    let from = input.data_type();
-    if from.root == TypeRoot::Null {
-        return Ok(Expr::null(target));
-    }
-    flott_functions::cast::check(&from, &target)?;
-    let mode = if lenient { CastMode::Try } else { CastMode::Strict };
-    let nullable = from.nullable || lenient;
-    // A cast to the same type does nothing, but a time attribute does not survive it.
-    if from.root == target.root && !lenient && !matches!(input, Expr::Column { .. }) {
-        return Ok(input);
-    }
-    Ok(Expr::Cast { input: Box::new(input), mode, data_type: target.with_nullable(nullable) })
-}
-
 /// An untyped NULL where its type would matter.
 pub fn illegal_null() -> PlanError {
     PlanError::new("Illegal use of 'NULL'").hint("CAST(NULL AS …) gives a NULL of a type")
@@ -372,28 +355,4 @@ fn require_family(expr: Expr, family: Family, operator: &str) -> Result<Expr> {
         return Ok(expr);
     }
     Err(PlanError::new(format!("cannot apply '{operator}' to a value of type {}", found.summary())))
-}
-
-/// The interval of one unit.
-fn interval_unit(unit: ast::TimeUnit, root: TypeRoot) -> Expr {
-    let value = match root {
-        TypeRoot::IntervalYearMonth => Value::Months(unit_size(unit) as i32),
-        _ => Value::Millis(unit_size(unit)),
-    };
-    Expr::literal(value, root.not_null())
-}
-
-/// Months or milliseconds of one unit.
-fn unit_size(unit: ast::TimeUnit) -> i64 {
-    use ast::TimeUnit::*;
-    match unit {
-        Year => 12,
-        Quarter => 3,
-        Week => 7 * 86_400_000,
-        Day => 86_400_000,
-        Hour => 3_600_000,
-        Minute => 60_000,
-        Second => 1_000,
-        _ => 1,
-    }
 }

@@ -54,22 +54,22 @@ fn timestamp(text: &str, span: Span) -> Result<Expr> {
     Ok(Expr::literal(Value::Timestamp(nanos), TypeRoot::Timestamp(digits).not_null()))
 }
 
-/// The constant of a whole number with a minus before it, whose type goes by its value: -2147483648 is an
-/// INT, and the smallest BIGINT has no positive twin.
+/// The constant of an exact number with a minus before it, whose type goes by its value: -2147483648 is
+/// an INT, and the smallest BIGINT has no positive twin.
 pub fn bind_negative(operand: &ast::Expr, span: Span) -> Option<Result<Expr>> {
-    let (negative, text) = signed_integer(operand)?;
+    let (negative, text, kind) = signed_number(operand)?;
     let sign = if negative { "" } else { "-" };
-    Some(number(&format!("{sign}{text}"), NumberKind::Integer, span))
+    Some(number(&format!("{sign}{text}"), kind, span))
 }
 
-/// The digits of a whole number, and whether an odd number of minus signs stands before them.
-fn signed_integer(expr: &ast::Expr) -> Option<(bool, &str)> {
+/// The digits of an exact number, and whether an odd number of minus signs stands before them.
+fn signed_number(expr: &ast::Expr) -> Option<(bool, &str, NumberKind)> {
     match &expr.kind {
-        ExprKind::Literal(Literal::Number { text, kind: NumberKind::Integer }) => {
-            Some((false, text))
+        ExprKind::Literal(Literal::Number { text, kind }) if *kind != NumberKind::Approximate => {
+            Some((false, text, *kind))
         }
         ExprKind::Unary { op: UnaryOp::Minus, operand } => {
-            signed_integer(operand).map(|(negative, text)| (!negative, text))
+            signed_number(operand).map(|(negative, text, kind)| (!negative, text, kind))
         }
         _ => None,
     }
@@ -100,27 +100,33 @@ fn number(text: &str, kind: NumberKind, span: Span) -> Result<Expr> {
             Ok(value) => Ok(Expr::literal(Value::Int(value), TypeRoot::BigInt.not_null())),
             Err(_) => Err(too_long()),
         },
-        NumberKind::Decimal => {
-            let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-            decimal(whole, fraction, too_long)
-        }
+        NumberKind::Decimal => decimal(text, too_long),
     }
 }
 
-fn decimal(whole: &str, fraction: &str, too_long: impl Fn() -> PlanError) -> Result<Expr> {
-    let scale = fraction.len();
-    let digits = format!("{whole}{fraction}").trim_start_matches('0').len().max(1);
-    // Calcite's rule: a number below one counts the zero before its point.
-    let precision = if scale >= digits { scale + 1 } else { digits };
-    if precision > 38 {
-        return Err(too_long());
-    }
-    let value: i128 = format!("0{whole}{fraction}").parse().map_err(|_| too_long())?;
-    let root = TypeRoot::Decimal { precision: precision as u8, scale: scale as u8 };
-    Ok(Expr::literal(Value::Decimal(value), root.not_null()))
+/// A number with a point. As in Calcite every digit that is written counts, and the digits together
+/// must fit 64 bits.
+fn decimal(text: &str, too_long: impl Fn() -> PlanError) -> Result<Expr> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let precision = whole.trim_start_matches('-').len() + fraction.len();
+    let digits: i64 = format!("{whole}{fraction}").parse().map_err(|_| too_long())?;
+    let (precision, scale) = (precision.clamp(1, 38) as u8, fraction.len());
+    let scale = u8::try_from(scale).ok().filter(|scale| *scale <= precision);
+    let root = TypeRoot::Decimal { precision, scale: scale.ok_or_else(too_long)? };
+    Ok(Expr::literal(Value::Decimal(i128::from(digits)), root.not_null()))
 }
 
 fn bind_interval(interval: &IntervalLiteral, span: Span) -> Result<Expr> {
+    let qualifier = &interval.qualifier;
+    let out_of_range = |what: &str, most: u32| {
+        PlanError::new(format!("{what} of an interval is from 0 to {most}")).at(span)
+    };
+    if qualifier.start_precision.is_some_and(|digits| !(1..=10).contains(&digits)) {
+        return Err(out_of_range("the leading field's precision", 10));
+    }
+    if qualifier.fraction_precision.is_some_and(|digits| digits > 9) {
+        return Err(out_of_range("the precision of seconds", 9));
+    }
     let amount = parse_interval(&interval.text, &interval.qualifier).ok_or_else(|| {
         PlanError::new(format!(
             "Illegal interval literal format '{}' for INTERVAL {}{}",
@@ -157,11 +163,14 @@ fn parse_interval(text: &str, qualifier: &IntervalQualifier) -> Option<i128> {
             return None;
         }
         let value: i128 = digits.parse().ok()?;
-        most.is_none_or(|most| value <= most).then_some(value)
+        match most {
+            Some(most) => (digits.len() <= 2 && value <= most).then_some(value),
+            None => Some(value),
+        }
     };
     let first = |digits: &str| -> Option<i128> {
         let value = field(digits, None)?;
-        (value < 10i128.pow(start_digits.min(30) as u32)).then_some(value)
+        (value < 10i128.pow(start_digits as u32) && value <= i128::from(i32::MAX)).then_some(value)
     };
     let amount = match (qualifier.start, qualifier.end) {
         (TimeUnit::Year, None) => first(text)? * 12,
@@ -228,22 +237,42 @@ fn day_time(
     Some(total)
 }
 
+/// A date as Java's strict `SimpleDateFormat` reads it, see [`fields`]; days between the Julian and
+/// the Gregorian calendar are none.
 fn parse_date(text: &str) -> Option<i32> {
-    let mut parts = text.trim().splitn(3, '-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    let digits = |part: &str, most: usize| {
-        (!part.is_empty() && part.len() <= most && part.bytes().all(|b| b.is_ascii_digit()))
-            .then(|| part.parse::<u32>().ok())
-            .flatten()
-    };
-    if year.len() != 4 {
+    fields(text, '-').filter(|(_, rest)| rest.is_empty()).and_then(|(date, _)| day_of(date))
+}
+
+/// The day, counted from 1970-01-01, of a year, month and day.
+fn day_of(date: [u32; 3]) -> Option<i32> {
+    const LAST_JULIAN: [u32; 3] = [1582, 10, 4];
+    const FIRST_GREGORIAN: [u32; 3] = [1582, 10, 15];
+    let [year, month, day] = date;
+    let is_gap = date > LAST_JULIAN && date < FIRST_GREGORIAN;
+    if year == 0 || year > 9999 || is_gap || !(1..=12).contains(&month) {
         return None;
     }
-    let (year, month, day) = (digits(year, 4)?, digits(month, 2)?, digits(day, 2)?);
-    if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
+    if !(1..=days_in_month(year, month)).contains(&day) {
         return None;
     }
     i32::try_from(days_from_civil(year as i32, month, day)).ok()
+}
+
+/// Three numbers with separators between them, and what follows. Each may have any number of digits and
+/// blanks before it.
+fn fields(text: &str, separator: char) -> Option<([u32; 3], &str)> {
+    let mut rest = text;
+    let mut values = [0; 3];
+    for (i, value) in values.iter_mut().enumerate() {
+        if i > 0 {
+            rest = rest.strip_prefix(separator)?;
+        }
+        let digits = rest.trim_start_matches([' ', '\t']);
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        *value = digits[..end].parse().ok()?;
+        rest = &digits[end..];
+    }
+    Some((values, rest))
 }
 
 fn days_in_month(year: u32, month: u32) -> u32 {
@@ -257,38 +286,32 @@ fn days_in_month(year: u32, month: u32) -> u32 {
     }
 }
 
-/// Nanoseconds of the day and the number of fraction digits.
+/// Nanoseconds of the day and the number of fraction digits. Digits beyond nanoseconds are dropped.
 fn parse_clock(text: &str) -> Option<(i128, u8)> {
-    let (main, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
-    let mut seconds = 0;
-    let mut count = 0;
-    for (part, most) in main.split(':').zip([23, 59, 59]) {
-        if part.is_empty() || part.len() > 2 || !part.bytes().all(|b| b.is_ascii_digit()) {
-            return None;
-        }
-        let value: i128 = part.parse().ok()?;
-        if value > most {
-            return None;
-        }
-        seconds = seconds * 60 + value;
-        count += 1;
-    }
-    if count != 3 || main.split(':').count() != 3 || fraction.len() > 9 {
+    let ([hour, minute, second], rest) = fields(text, ':')?;
+    if hour > 23 || minute > 59 || second > 59 {
         return None;
     }
-    if !fraction.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
+    let fraction = match rest.strip_prefix('.') {
+        Some(fraction) if fraction.bytes().all(|b| b.is_ascii_digit()) => fraction,
+        None if rest.is_empty() => "",
+        _ => return None,
+    };
+    let fraction = &fraction[..fraction.len().min(9)];
     let nanos: i128 = format!("{fraction:0<9}").parse().ok()?;
+    let seconds = i128::from(hour * 3_600 + minute * 60 + second);
     Some((seconds * NANOS_PER_SECOND + nanos, fraction.len() as u8))
 }
 
 /// Nanoseconds since the epoch and the number of fraction digits; a date alone is its midnight.
 fn parse_timestamp(text: &str) -> Option<(i128, u8)> {
-    let text = text.trim();
-    let (date, clock) = text.split_once(' ').unwrap_or((text, "00:00:00"));
-    let days = parse_date(date)?;
-    let (nanos, digits) = parse_clock(clock)?;
+    // Other than a DATE it may not begin with a blank.
+    let (date, rest) = fields(text, '-').filter(|_| !text.starts_with([' ', '\t']))?;
+    let days = day_of(date)?;
+    let (nanos, digits) = match rest {
+        "" => (0, 0),
+        _ => parse_clock(rest.strip_prefix(' ')?)?,
+    };
     Some((i128::from(days) * 86_400 * NANOS_PER_SECOND + nanos, digits))
 }
 

@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod call;
+mod cast;
 mod expr;
 mod group_window;
 mod hints;

@@ -2,10 +2,10 @@
 
 use flott_functions::Expr;
 use flott_sql::ast::{self, ExprKind, SetQuantifier};
-use flott_types::{Field, Schema, TimeAttribute};
+use flott_types::{Field, Schema, TimeAttribute, TypeRoot};
 
 use super::aggregate::{AggregateContext, Grouping};
-use super::expr::Context;
+use super::expr::{Context, illegal_null};
 use super::group_window::GroupWindow;
 use super::over::{OverCalls, OverContext, is_over_column};
 use super::query::{Ordered, anonymous, ordinal, output_column, sort_key};
@@ -157,6 +157,9 @@ impl Binder<'_> {
                 }
                 _ => {
                     let expr = self.bind_expr(&item.expr, context)?;
+                    if expr.data_type().root == TypeRoot::Null {
+                        return Err(illegal_null().at(item.span));
+                    }
                     let name = match (&item.alias, &item.expr.kind) {
                         (Some(alias), _) => alias.value.clone(),
                         (None, ExprKind::Identifier(name)) => {

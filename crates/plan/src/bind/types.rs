@@ -5,7 +5,8 @@ use flott_types::{DataType, RowField, TypeRoot};
 
 use crate::{PlanError, Result};
 
-/// The type that a type name stands for; parameters are checked against Flink's ranges.
+/// The type that a type name stands for. As in Flink a precision beyond the largest is cut to it,
+/// and TIME keeps milliseconds at most.
 pub fn resolve_type(name: &ast::TypeName) -> Result<DataType> {
     Ok(resolve_root(name)?.nullable().with_nullable(name.nullable))
 }
@@ -13,16 +14,14 @@ pub fn resolve_type(name: &ast::TypeName) -> Result<DataType> {
 fn resolve_root(name: &ast::TypeName) -> Result<TypeRoot> {
     let length = |n: Option<u32>, what: &str| match n {
         None => Ok(1),
-        Some(0) => Err(out_of_range(name, what, "a length", 1, i32::MAX as u32)),
         Some(n) if n > i32::MAX as u32 => {
-            Err(out_of_range(name, what, "a length", 1, i32::MAX as u32))
+            Err(out_of_range(name, what, "a length", 0, i32::MAX as u32))
         }
         Some(n) => Ok(n),
     };
-    let precision = |p: Option<u32>, default: u8, what: &str| match p {
-        None => Ok(default),
-        Some(p @ 0..=9) => Ok(p as u8),
-        Some(_) => Err(out_of_range(name, what, "a precision", 0, 9)),
+    let precision = |p: Option<u32>, default: u8, most: u8| match p {
+        None => default,
+        Some(p) => p.min(u32::from(most)) as u8,
     };
     let nested = |ty: &ast::TypeName| resolve_type(ty).map(Into::into);
     Ok(match &name.kind {
@@ -39,8 +38,8 @@ fn resolve_root(name: &ast::TypeName) -> Result<TypeRoot> {
         TypeKind::Decimal(p, s) => {
             let precision = match p {
                 None => 10,
-                Some(p @ 1..=38) => *p as u8,
-                Some(_) => return Err(out_of_range(name, "DECIMAL", "a precision", 1, 38)),
+                Some(0) => return Err(out_of_range(name, "DECIMAL", "a precision", 1, 38)),
+                Some(p) => (*p).min(38) as u8,
             };
             match s.unwrap_or(0) {
                 s if s <= u32::from(precision) => TypeRoot::Decimal { precision, scale: s as u8 },
@@ -56,18 +55,14 @@ fn resolve_root(name: &ast::TypeName) -> Result<TypeRoot> {
         TypeKind::Float => TypeRoot::Float,
         TypeKind::Double => TypeRoot::Double,
         TypeKind::Date => TypeRoot::Date,
-        TypeKind::Time(p, TimeZoneKind::Without) => TypeRoot::Time(precision(*p, 0, "TIME")?),
+        TypeKind::Time(p, TimeZoneKind::Without) => TypeRoot::Time(precision(*p, 0, 3)),
         TypeKind::Time(_, TimeZoneKind::Local) => {
             return Err(PlanError::new("TIME WITH LOCAL TIME ZONE is not a type of Flink SQL")
                 .at(name.span)
                 .hint("use TIME or TIMESTAMP_LTZ"));
         }
-        TypeKind::Timestamp(p, TimeZoneKind::Without) => {
-            TypeRoot::Timestamp(precision(*p, 6, "TIMESTAMP")?)
-        }
-        TypeKind::Timestamp(p, TimeZoneKind::Local) => {
-            TypeRoot::TimestampLtz(precision(*p, 6, "TIMESTAMP_LTZ")?)
-        }
+        TypeKind::Timestamp(p, TimeZoneKind::Without) => TypeRoot::Timestamp(precision(*p, 6, 9)),
+        TypeKind::Timestamp(p, TimeZoneKind::Local) => TypeRoot::TimestampLtz(precision(*p, 6, 9)),
         TypeKind::Interval(qualifier) => interval_root(qualifier),
         TypeKind::Array(element) => TypeRoot::Array(nested(element)?),
         TypeKind::Multiset(element) => TypeRoot::Multiset(nested(element)?),

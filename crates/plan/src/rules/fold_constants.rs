@@ -65,8 +65,19 @@ fn fold_node(node: Expr, settings: &SessionSettings) -> Expr {
     match value {
         // A NULL of a NOT NULL type (an overflow) keeps its type only as a computation.
         Some(Value::Null) if !node.data_type().nullable => node,
+        Some(value) if is_long(&value) => node,
         Some(value) => Expr::literal(value, node.data_type()),
         None => node,
+    }
+}
+
+/// Whether a plan had better hold how a value is made than the value.
+fn is_long(value: &Value) -> bool {
+    const LONG: usize = 1 << 16;
+    match value {
+        Value::String(text) => text.len() > LONG,
+        Value::Bytes(bytes) => bytes.len() > LONG,
+        _ => false,
     }
 }
 

@@ -11,16 +11,17 @@ pub(crate) fn quoted(literal: &str, quote: char) -> String {
     inner.replace(&doubled, quote.encode_utf8(&mut [0; 4]))
 }
 
-/// The value of `X'0AFF'`. An odd number of digits means a leading half byte, as in Flink.
+/// The value of `X'0AFF'`.
 pub(crate) fn binary(literal: &str) -> Result<Vec<u8>, ParseErrorKind> {
     let digits = quoted(literal, '\'')
         .chars()
         .map(|digit| digit.to_digit(16).map(|value| value as u8))
         .collect::<Option<Vec<u8>>>()
         .ok_or(ParseErrorKind::BinaryDigits)?;
-    let (first, pairs) = digits.split_at(digits.len() % 2);
-    let bytes = pairs.chunks(2).map(|pair| pair[0] << 4 | pair[1]);
-    Ok(first.iter().copied().chain(bytes).collect())
+    if !digits.len().is_multiple_of(2) {
+        return Err(ParseErrorKind::BinaryLength);
+    }
+    Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 /// Resolves the escapes of `U&'…'`: four hexadecimal digits, UTF-16, behind `escape`, which
@@ -105,7 +106,7 @@ mod tests {
     #[test]
     fn binaries() {
         assert_eq!(binary("X'0Aff'"), Ok(vec![0x0a, 0xff]));
-        assert_eq!(binary("x'102'"), Ok(vec![1, 2]));
+        assert_eq!(binary("x'102'"), Err(ParseErrorKind::BinaryLength));
         assert_eq!(binary("x''"), Ok(vec![]));
         assert_eq!(binary("x'1G'"), Err(ParseErrorKind::BinaryDigits));
     }

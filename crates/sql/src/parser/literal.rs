@@ -337,10 +337,11 @@ fn is_string(kind: TokenKind) -> bool {
 
 fn exact_number(text: &str) -> Literal {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let whole = without_leading_zeros(whole);
     if fraction.is_empty() {
-        return Literal::Number { text: whole.to_owned(), kind: NumberKind::Integer };
+        let text = without_leading_zeros(whole).to_owned();
+        return Literal::Number { text, kind: NumberKind::Integer };
     }
+    // Every digit that is written counts for the precision.
     Literal::Number { text: format!("{whole}.{fraction}"), kind: NumberKind::Decimal }
 }
 

@@ -7,6 +7,7 @@ use crate::lexer::{Keyword, TokenKind};
 
 impl Parser<'_> {
     /// A type without nullability of its own, as CAST takes it; only here can it be an interval.
+    /// The elements of `INT ARRAY` are NOT NULL here, as Flink has it.
     pub(super) fn data_type(&mut self) -> Parsed<TypeName> {
         let start = self.start();
         if self.eat(Keyword::INTERVAL) {
@@ -18,7 +19,8 @@ impl Parser<'_> {
         while let Some(wrap) = self.collection_suffix() {
             self.advance();
             self.wrapped(&mut wraps)?;
-            let (kind, span) = (wrap(Box::new(data_type)), self.span_from(start));
+            let element = TypeName { nullable: false, ..data_type };
+            let (kind, span) = (wrap(Box::new(element)), self.span_from(start));
             data_type = TypeName { kind, nullable: true, span };
         }
         Ok(data_type)

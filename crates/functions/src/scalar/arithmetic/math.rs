@@ -75,7 +75,13 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "An angle in radians as degrees.",
         &[("DEGREES(3.141592653589793e0)", "180.0")],
     ),
-    constant("E", |_, _, _| Ok(always(std::f64::consts::E)), &["E()"], "Euler's number."),
+    constant(
+        "E",
+        |_, _, _| Ok(always(std::f64::consts::E)),
+        &["E()"],
+        "Euler's number.",
+        &[("E()", "2.718281828459045")],
+    ),
     of_one(
         "EXP",
         |_, _, _| Ok(one(f64::exp)),
@@ -127,6 +133,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         &["PI()", "PI"],
         "The ratio of a circle's \
         circumference to its diameter.",
+        &[("PI()", "3.141592653589793")],
     ),
     ScalarFunction {
         name: "POWER",
@@ -163,7 +170,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ),
     of_one(
         "SQRT",
-        |_, _, _| Ok(one(f64::sqrt)),
+        |_, _, _| Ok(one(square_root)),
         &["SQRT(x)"],
         "The square root; NaN below 0.",
         &[("SQRT(2)", "1.4142135623730951")],
@@ -210,6 +217,7 @@ const fn constant(
     compile: Compile,
     syntax: &'static [&'static str],
     text: &'static str,
+    examples: &'static [Example],
 ) -> ScalarFunction {
     ScalarFunction {
         name,
@@ -220,7 +228,7 @@ const fn constant(
             false => Err(args.no_match(&["()"])),
         },
         compile,
-        doc: FunctionDoc { syntax, text, examples: &[] },
+        doc: FunctionDoc { syntax, text, examples },
     }
 }
 
@@ -264,4 +272,13 @@ fn always(value: f64) -> Box<dyn Kernel> {
 /// C's `pow` gives 1 for a base of 1 and NaN or Infinity as exponent, Java's NaN.
 fn power(base: f64, exponent: f64) -> f64 {
     if base.abs() == 1.0 && !exponent.is_finite() { f64::NAN } else { base.powf(exponent) }
+}
+/// The square root as `Math.pow(x, 0.5)` has it, which Flink calls.
+fn square_root(x: f64) -> f64 {
+    if x == f64::NEG_INFINITY {
+        f64::INFINITY
+    } else {
+        // Adding zero takes the sign of -0.0 away.
+        (x + 0.0).sqrt()
+    }
 }

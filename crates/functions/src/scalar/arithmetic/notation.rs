@@ -57,6 +57,9 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             [arg] if arg.data_type.family() == Family::CharacterString => {
                 Ok(Resolved::unchanged(args, DataType::bytes()))
             }
+            [arg] if arg.data_type.family() == Family::Null => {
+                Ok(Resolved { parameters: vec![DataType::string()], returns: DataType::bytes() })
+            }
             _ => Err(args.no_match(&["<CHARACTER_STRING>"])),
         },
         compile: |_, _, _| Ok(unhex()),

@@ -20,6 +20,7 @@ use crate::{
 pub const FUNCTIONS: &[ScalarFunction] = &[
     binary(
         "BITMAP_AND",
+        &["BITMAP_AND(bitmap1, bitmap2)"],
         "The members that both bitmaps have.",
         &[(
             "BITMAP_TO_STRING(BITMAP_AND(BITMAP_BUILD(ARRAY[1, 2]), BITMAP_BUILD(ARRAY[2, 3])))",
@@ -29,6 +30,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ),
     binary(
         "BITMAP_ANDNOT",
+        &["BITMAP_ANDNOT(bitmap1, bitmap2)"],
         "The members that the first bitmap has and the second has not.",
         &[(
             "BITMAP_TO_STRING(BITMAP_ANDNOT(BITMAP_BUILD(ARRAY[1, 2]), BITMAP_BUILD(ARRAY[2])))",
@@ -75,7 +77,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "BITMAP_FROM_BYTES",
         &["BITMAP_FROM_BYTES(bytes)"],
         "The bitmap of bytes in the portable format of 32-bit Roaring bitmaps.",
-        &[("BITMAP_TO_STRING(BITMAP_FROM_BYTES(X'3a30000001000000000000001000000005 00'))", "{5}")],
+        &[("BITMAP_TO_STRING(BITMAP_FROM_BYTES(X'3a3000000100000000000000100000000500'))", "{5}")],
         resolve_from_bytes,
         |_, _, _| {
             Ok(kernel(|args, context| {
@@ -86,6 +88,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ),
     binary(
         "BITMAP_OR",
+        &["BITMAP_OR(bitmap1, bitmap2)"],
         "The members that either bitmap has.",
         &[("BITMAP_TO_STRING(BITMAP_OR(BITMAP_BUILD(ARRAY[1]), BITMAP_BUILD(ARRAY[2])))", "{1,2}")],
         |_, _, _| combine(|a, b| a | b),
@@ -138,6 +141,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ),
     binary(
         "BITMAP_XOR",
+        &["BITMAP_XOR(bitmap1, bitmap2)"],
         "The members that one of the bitmaps has and the other has not.",
         &[(
             "BITMAP_TO_STRING(BITMAP_XOR(BITMAP_BUILD(ARRAY[1, 2]), BITMAP_BUILD(ARRAY[2, 3])))",
@@ -169,11 +173,12 @@ const fn function(
 
 const fn binary(
     name: &'static str,
+    syntax: &'static [&'static str],
     text: &'static str,
     examples: &'static [crate::Example],
     compile: crate::Compile,
 ) -> ScalarFunction {
-    function(name, &["BITMAP_…(bitmap1, bitmap2)"], text, examples, resolve_binary, compile)
+    function(name, syntax, text, examples, resolve_binary, compile)
 }
 
 fn resolve_build(args: &CallArgs) -> Result<Resolved, SignatureError> {

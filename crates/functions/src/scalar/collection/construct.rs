@@ -105,10 +105,12 @@ fn resolve_map(args: &CallArgs) -> Result<Resolved, SignatureError> {
     let keys: Vec<DataType> = types.iter().step_by(2).cloned().collect();
     let values: Vec<DataType> = types.iter().skip(1).step_by(2).cloned().collect();
     let key = common(args, &keys)?;
-    // As in Flink values of which nothing is known get the type of the keys.
-    let value = match values.iter().all(|ty| ty.family() == Family::Null) {
-        true => key.clone().with_nullable(true),
-        false => common(args, &values)?,
+    // As in Flink values of which nothing is known get the type of the keys, and beside others an
+    // untyped NULL is refused.
+    let value = match values.iter().filter(|ty| ty.family() == Family::Null).count() {
+        0 => common(args, &values)?,
+        unknown if unknown == values.len() => key.clone().with_nullable(true),
+        _ => return Err(SignatureError::UntypedNull),
     };
     let pairs = cast_all(&keys, &key).into_iter().zip(cast_all(&values, &value));
     Ok(Resolved {

@@ -33,7 +33,8 @@ fn element_type<'a>(
     }
 }
 
-/// The type that a value is cast to in order to be looked for in, or added to, an array.
+/// The type that a value is cast to in order to be looked for in, or added to, an array. As in Flink a
+/// value that must be cast, strings aside, becomes as nullable as the elements.
 fn as_element(
     args: &CallArgs,
     index: usize,
@@ -41,7 +42,9 @@ fn as_element(
     forms: &[&'static str],
 ) -> Result<DataType, SignatureError> {
     let value = args.data_type(index);
-    let target = element.clone().with_nullable(value.nullable);
+    let is_string = matches!(value.family(), Family::CharacterString | Family::BinaryString);
+    let is_cast = !is_string && !value.same_root(element);
+    let target = element.clone().with_nullable(value.nullable || (is_cast && element.nullable));
     match value.family() {
         Family::Null => Ok(target.with_nullable(true)),
         _ if value.same_root(element) || implicit_cast_allowed(value, &target) => Ok(target),

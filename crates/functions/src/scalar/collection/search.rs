@@ -49,7 +49,11 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "ARRAY_POSITION",
         aliases: &[],
         volatility: Volatility::Immutable,
-        resolve: |args| resolve(args, DataType::int().with_nullable(args.any_nullable())),
+        resolve: |args| {
+            let mut resolved = resolve(args, DataType::int())?;
+            resolved.returns.nullable = resolved.parameters.iter().any(|ty| ty.nullable);
+            Ok(resolved)
+        },
         compile: |args, _, _| {
             let equality = equality(args);
             Ok(total_kernel(move |args, context| {

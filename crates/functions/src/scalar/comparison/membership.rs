@@ -54,6 +54,7 @@ fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
             let all: Vec<_> = [value].into_iter().chain(alike).cloned().collect();
             common_type(&all).ok_or_else(refused)?
         }
+        TypeRoot::Null => common.clone().with_nullable(true),
         _ => value.clone(),
     };
     let is_timestamp = value.family() == Family::Timestamp;

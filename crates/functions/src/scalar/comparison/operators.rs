@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, BooleanArray};
-use flott_types::DataType;
+use flott_types::{DataType, TypeRoot, Value};
 
 use super::pairing::nullable;
 use super::{Comparer, Comparison, Pairing};
@@ -90,7 +90,8 @@ fn resolve_equality(args: &CallArgs) -> Result<Resolved, SignatureError> {
     let returns = DataType::boolean().with_nullable(nullable(args));
     Ok(match Pairing::of_equality(args)? {
         Pairing::As(left, right) => Resolved { parameters: vec![left, right], returns },
-        Pairing::Lenient(point) if text_is(args, &point) => {
+        Pairing::Lenient(point) if has_constant_text(args) => {
+            constant_text_is(args, &point)?;
             Resolved { parameters: vec![point.clone(), point], returns }
         }
         Pairing::Lenient(_) | Pairing::NeverEqual => Resolved::unchanged(args, returns),
@@ -105,15 +106,31 @@ fn resolve_order(args: &CallArgs) -> Result<Resolved, SignatureError> {
     }
 }
 
-/// Whether a text among the arguments is a constant that can be cast to the type. The cast may
-/// then happen while planning, and only once.
-fn text_is(args: &CallArgs, ty: &DataType) -> bool {
-    let texts = args.args.iter().filter_map(|arg| arg.literal.as_ref()?.as_str());
-    texts.into_iter().any(|text| match ty.root {
-        flott_types::TypeRoot::Date => cast::parse_date(text).is_some(),
-        flott_types::TypeRoot::Time(_) => cast::parse_time(text).is_some(),
-        _ => cast::parse_timestamp(text).is_some(),
-    })
+/// Whether a text among the arguments is a constant, to be cast while planning and only once. Beside a
+/// constant NULL it need not be cast.
+fn has_constant_text(args: &CallArgs) -> bool {
+    let is_null = |arg: &crate::Arg| arg.literal == Some(Value::Null);
+    !args.args.iter().any(is_null) && (0..args.len()).any(|i| args.literal_str(i).is_some())
+}
+
+/// Checks that constant texts among the arguments can be cast to the type.
+fn constant_text_is(args: &CallArgs, ty: &DataType) -> Result<(), SignatureError> {
+    for (index, arg) in args.args.iter().enumerate() {
+        let Some(text) = arg.literal.as_ref().and_then(Value::as_str) else { continue };
+        let is_one = match ty.root {
+            TypeRoot::Date => cast::parse_date(text).is_some(),
+            TypeRoot::Time(_) => cast::parse_time(text).is_some(),
+            _ => cast::parse_timestamp(text).is_some(),
+        };
+        if !is_one {
+            return Err(SignatureError::Argument {
+                name: args.name.clone(),
+                position: index + 1,
+                reason: format!("'{text}' is no {}", ty.root),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn order(args: &CallArgs, comparison: Comparison) -> Compiled {

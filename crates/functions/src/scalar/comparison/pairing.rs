@@ -2,6 +2,7 @@
 
 use flott_types::{DataType, Family, TypeRoot};
 
+use crate::cast::explicit;
 use crate::coercion::common_type;
 use crate::{CallArgs, SignatureError};
 
@@ -38,6 +39,7 @@ impl Pairing {
             (Collection, Collection) | (Row, Row) if same_shape(left, right) => {
                 Some(Self::As(left.clone(), right.clone()))
             }
+            (Null, Row) | (Other, Null) => None,
             (Other, Other) if left.same_root(right) => Some(Self::As(left.clone(), right.clone())),
             _ => ordered(left, right),
         };
@@ -54,6 +56,7 @@ impl Pairing {
             (CharacterString, Numeric | Boolean | Date | Time | Timestamp) => {
                 as_of(&read_as(right))
             }
+            (Null, Row) => None,
             _ => ordered(left, right),
         };
         pairing.ok_or_else(|| no_match(args))
@@ -127,14 +130,29 @@ fn numbers(left: &DataType, right: &DataType) -> Option<Pairing> {
     Some(Pairing::As(common.clone(), common))
 }
 
+/// Whether two types are of one kind, and what they hold can meet in a comparison.
 fn same_shape(left: &DataType, right: &DataType) -> bool {
     use TypeRoot::*;
     match (&left.root, &right.root) {
-        (Array(_), Array(_)) | (Map(..), Map(..)) | (Multiset(_), Multiset(_)) => true,
+        // Arrays of what cannot be compared are never equal.
+        (Array(_), Array(_)) | (Multiset(_), Multiset(_)) => true,
+        (Map(ka, va), Map(kb, vb)) => explicit(ka, kb) && explicit(va, vb),
         (Structured { class: a, .. }, Structured { class: b, .. }) => a == b,
         _ => match (left.root.row_fields(), right.root.row_fields()) {
-            (Some(a), Some(b)) => a.len() == b.len(),
+            (Some(a), Some(b)) if a.len() == b.len() => {
+                a.iter().zip(b).all(|(a, b)| fields_meet(&a.data_type, &b.data_type))
+            }
             _ => false,
         },
+    }
+}
+
+/// Whether fields of two types may stand in rows that are compared: constructed ones only with
+/// their like.
+fn fields_meet(left: &DataType, right: &DataType) -> bool {
+    let is_constructed = |ty: &DataType| matches!(ty.family(), Family::Collection | Family::Row);
+    match is_constructed(left) || is_constructed(right) {
+        true => same_shape(left, right),
+        false => true,
     }
 }

@@ -31,7 +31,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         aliases: &[],
         volatility: Volatility::Immutable,
         resolve,
-        compile: |args, _, _| Ok(test(args, is_primitive, |text| cast::parse_double(text).is_ok())),
+        compile: |args, _, _| Ok(test(args, is_primitive, is_decimal)),
         doc: FunctionDoc {
             syntax: &["IS_DECIMAL(string)"],
             text: "Whether the text can be read as a DOUBLE; FALSE for NULL, TRUE for all \
@@ -107,6 +107,14 @@ fn is_digit(text: &str) -> bool {
     }
     static DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\A\p{Nd}+\z").ok());
     has_only(text, DIGITS.as_ref())
+}
+
+/// Whether Java reads the text as a DOUBLE, or as an integer, which may have digits of any script.
+fn is_decimal(text: &str) -> bool {
+    cast::parse_double(text).is_ok()
+        || (!text.is_ascii()
+            && cast::parse_integer(&cast::with_ascii_digits(text), i64::MIN, i64::MAX).is_ok()
+            && text.strip_prefix(['+', '-']).unwrap_or(text).chars().all(cast::is_digit))
 }
 
 /// Java looks at UTF-16 units, of which those beyond 16 bits are neither letters nor digits.

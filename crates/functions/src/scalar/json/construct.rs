@@ -25,7 +25,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
             syntax: &["JSON(string)"],
             text: "A JSON text as what it stands for, within JSON_ARRAY or as a value of JSON_OBJECT only. \
                    A blank text is NULL; one that is not JSON fails.",
-            examples: &[],
+            examples: &[("JSON_ARRAY(JSON('{\"a\": 1}'), 2)", "[{\"a\":1},2]")],
         },
     },
     ScalarFunction {

@@ -1,7 +1,7 @@
 //! `||`, CONCAT, CONCAT_WS, ELT.
 
 use arrow::array::ArrayRef;
-use flott_types::{DataType, Family, TypeRoot};
+use flott_types::{DataType, Family, TypeRoot, Value};
 
 use super::rows::{Integers, byte_strings, texts};
 use super::signature::{Kind, MAX_LENGTH, immutable, resolve, strict, strict_string, text_length};
@@ -124,6 +124,13 @@ fn resolve_elt(args: &CallArgs) -> Result<Resolved, SignatureError> {
     if !index.root.is_integer() || items.is_empty() || !one_family || !strings {
         return Err(args.no_match(&expected));
     }
+    if let Some(index @ ..0) = args.literal(0).and_then(Value::as_int) {
+        return Err(SignatureError::Argument {
+            name: args.name.clone(),
+            position: 1,
+            reason: format!("the index counts from 1 and cannot be {index}"),
+        });
+    }
     let returns = item_type(items, family).nullable();
     let parameters = types
         .iter()
@@ -134,7 +141,7 @@ fn resolve_elt(args: &CallArgs) -> Result<Resolved, SignatureError> {
 
 /// The type of all items if they agree, else the varying type of the longest.
 fn item_type(items: &[DataType], family: Family) -> TypeRoot {
-    if items.iter().all(|ty| ty.root == items[0].root) && items[0].root != TypeRoot::Null {
+    if items.iter().all(|ty| ty.root == items[0].root) {
         return items[0].root.clone();
     }
     let length = |ty: &DataType| match ty.root {

@@ -16,7 +16,7 @@ use crate::{Column, EvalError};
 const MAX_BATCH: usize = i32::MAX as usize;
 
 /// The most bytes of one string that a function makes of short arguments.
-pub const MAX_VALUE: usize = 1 << 30;
+pub const MAX_VALUE: usize = 1 << 28;
 
 /// Strings of rows. `write` appends the value of a row, or gives `None` for NULL.
 pub fn texts(
@@ -157,7 +157,7 @@ fn batch_too_long() -> EvalError {
 
 /// The error for a result beyond [`MAX_VALUE`].
 pub fn too_long(function: &'static str) -> EvalError {
-    EvalError::Argument { function, reason: "the result is longer than 1 GB".into() }
+    EvalError::Argument { function, reason: "the result is longer than 256 MB".into() }
 }
 
 /// INTs of rows.

@@ -130,7 +130,7 @@ fn bad_patterns_and_arguments_are_errors() {
         ("FROM_BASE64", vec![s("!!!")], "'!!!' is not Base64"),
         ("ENCODE", vec![s("a"), s("nope")], "unknown character set 'nope'"),
         ("INSTR", vec![s("a"), s("a"), i(1), i(0)], "must be positive"),
-        ("REPEAT", vec![s("abc"), i(2147483647)], "longer than 1 GB"),
+        ("REPEAT", vec![s("abc"), i(2147483647)], "longer than 256 MB"),
         ("SHA2", vec![s("a"), i(160)], "no SHA-2 hash has 160 bits"),
     ] {
         let (_, error) = call(name, args);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Date32Builder, Int32Builder, Int64Builder, Time32MillisecondBuilder};
 use arrow::datatypes::{Date32Type, Int64Type, Time32MillisecondType};
-use flott_types::{DataType, Family, TypeRoot};
+use flott_types::{DataType, TypeRoot};
 
 use super::calendar::{add_months, months_between};
 use super::stamps::{Stamp, StampBuilder, Stamps};
@@ -56,7 +56,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 fn resolve_add(args: &CallArgs) -> Result<Resolved, SignatureError> {
     const FORMS: &[&str] = &["<UNIT>, <INTEGER>, <DATETIME>"];
     let [amount, value] = args.args.as_slice() else { return Err(args.no_match(FORMS)) };
-    if !(amount.data_type.root.is_integer() || amount.data_type.family() == Family::Null) {
+    args.refuse_untyped_null()?;
+    if !amount.data_type.root.is_integer() {
         return Err(args.no_match(FORMS));
     }
     let unit = Unit::of_call(args)?;
@@ -251,17 +252,12 @@ fn resolve_diff(args: &CallArgs) -> Result<Resolved, SignatureError> {
     const FORMS: &[&str] = &["<UNIT>, <DATETIME>, <DATETIME>"];
     let [from, to] = args.args.as_slice() else { return Err(args.no_match(FORMS)) };
     let unit = Unit::of_call(args)?;
-    let typed = match (&from.data_type.root, &to.data_type.root) {
-        (TypeRoot::Null, other) | (other, TypeRoot::Null) => other.clone(),
-        (first, _) => first.clone(),
-    };
-    let root_of =
-        |root: &TypeRoot| if *root == TypeRoot::Null { typed.clone() } else { root.clone() };
-    let (first, second) = (root_of(&from.data_type.root), root_of(&to.data_type.root));
+    args.refuse_untyped_null()?;
+    let (first, second) = (&from.data_type.root, &to.data_type.root);
     let is_local = |root: &TypeRoot| matches!(root, TypeRoot::Date | TypeRoot::Timestamp(_));
     let is_instant = |root: &TypeRoot| matches!(root, TypeRoot::TimestampLtz(_));
     let is_time = |root: &TypeRoot| matches!(root, TypeRoot::Time(_));
-    let both = |test: &dyn Fn(&TypeRoot) -> bool| test(&first) && test(&second);
+    let both = |test: &dyn Fn(&TypeRoot) -> bool| test(first) && test(second);
     if !(both(&is_local) || both(&is_instant) || (both(&is_time) && unit.months().is_none())) {
         let known = |root: &TypeRoot| is_local(root) || is_instant(root) || is_time(root);
         return Err(if both(&known) {
@@ -275,13 +271,7 @@ fn resolve_diff(args: &CallArgs) -> Result<Resolved, SignatureError> {
         });
     }
     let returns = if unit == Unit::Nanosecond { DataType::bigint() } else { DataType::int() };
-    Ok(Resolved {
-        parameters: vec![
-            first.nullable().with_nullable(from.data_type.nullable),
-            second.nullable().with_nullable(to.data_type.nullable),
-        ],
-        returns: returns.with_nullable(args.any_nullable()),
-    })
+    Ok(Resolved::unchanged(args, returns.with_nullable(args.any_nullable())))
 }
 
 fn compile_diff(

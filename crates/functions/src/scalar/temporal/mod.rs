@@ -26,14 +26,9 @@ use flott_types::{DataType, Family};
 
 use crate::{CallArgs, SessionSettings, SignatureError};
 
-/// CHAR, VARCHAR or an untyped NULL.
+/// CHAR or VARCHAR.
 fn is_text(ty: &DataType) -> bool {
-    matches!(ty.family(), Family::CharacterString | Family::Null)
-}
-
-/// The type itself; STRING for an untyped NULL.
-fn text_or_null(ty: &DataType) -> DataType {
-    if ty.family() == Family::Null { DataType::string() } else { ty.clone() }
+    ty.family() == Family::CharacterString
 }
 
 /// The error for a constant argument, from 0, that cannot be compiled.

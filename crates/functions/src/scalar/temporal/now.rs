@@ -20,24 +20,48 @@ const STREAMING: &str = "When streaming it is taken anew for every record, in ba
 
 /// A function without arguments that tells the time.
 macro_rules! current {
-    ($name:literal, $aliases:expr, $volatility:ident, $root:expr, $reading:expr, $text:expr) => {
+    (
+        $name:literal, $form:literal, $aliases:expr, $volatility:ident, $root:expr, $reading:expr,
+        $text:expr
+    ) => {
         ScalarFunction {
             name: $name,
             aliases: $aliases,
             volatility: Volatility::$volatility,
             resolve: |args| no_arguments(args, $root),
             compile: |_, _, settings| Ok(compile(settings, $reading, Volatility::$volatility)),
-            doc: FunctionDoc { syntax: &[$name], text: $text, examples: &[] },
+            doc: FunctionDoc {
+                syntax: &[$form],
+                text: $text,
+                examples: &[(concat!($form, " IS NULL"), "FALSE")],
+            },
         }
     };
 }
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
-    current!("CURRENT_DATE", &[], Temporal, TypeRoot::Date, Reading::Date, STREAMING),
-    current!("CURRENT_TIME", &[], Temporal, TypeRoot::Time(0), Reading::Time, STREAMING),
-    current!("LOCALTIME", &[], Temporal, TypeRoot::Time(0), Reading::Time, STREAMING),
     current!(
+        "CURRENT_DATE",
+        "CURRENT_DATE",
+        &[],
+        Temporal,
+        TypeRoot::Date,
+        Reading::Date,
+        STREAMING
+    ),
+    current!(
+        "CURRENT_TIME",
+        "CURRENT_TIME",
+        &[],
+        Temporal,
+        TypeRoot::Time(0),
+        Reading::Time,
+        STREAMING
+    ),
+    current!("LOCALTIME", "LOCALTIME", &[], Temporal, TypeRoot::Time(0), Reading::Time, STREAMING),
+    current!(
+        "CURRENT_TIMESTAMP",
         "CURRENT_TIMESTAMP",
         &["NOW"],
         Temporal,
@@ -47,6 +71,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ),
     current!(
         "LOCALTIMESTAMP",
+        "LOCALTIMESTAMP",
         &[],
         Temporal,
         TypeRoot::Timestamp(3),
@@ -55,6 +80,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ),
     current!(
         "CURRENT_ROW_TIMESTAMP",
+        "CURRENT_ROW_TIMESTAMP()",
         &[],
         Volatile,
         TypeRoot::TimestampLtz(3),
@@ -63,6 +89,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ),
     current!(
         "PROCTIME",
+        "PROCTIME()",
         &[],
         Volatile,
         TypeRoot::TimestampLtz(3),

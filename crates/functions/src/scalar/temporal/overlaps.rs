@@ -46,6 +46,9 @@ fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
         return Err(args.no_match(FORMS));
     }
     let types = args.types();
+    if types[..2].iter().any(|ty| ty.family() == Family::Null) {
+        return Err(SignatureError::UntypedNull);
+    }
     let kind = |ty: &DataType| std::mem::discriminant(&ty.root);
     let points = types.iter().filter(|ty| ty.family() != Family::Interval);
     let known = types.iter().find(|ty| is_point(ty)).ok_or_else(|| args.no_match(FORMS))?;

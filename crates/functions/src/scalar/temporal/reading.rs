@@ -12,7 +12,7 @@ use super::now::{self, Reading};
 use super::simple_format::{SimpleFormat, Zone};
 use super::stamps::{Stamp, StampBuilder};
 use super::text_forms::{self, DefaultForm};
-use super::{century, constant_or_error, is_text, text_or_null};
+use super::{century, constant_or_error, is_text};
 use crate::read::Strings;
 use crate::{
     CallArgs, EvalError, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
@@ -81,11 +81,12 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 ];
 
 fn one_or_two_texts(args: &CallArgs, returns: DataType) -> Result<Resolved, SignatureError> {
+    args.refuse_untyped_null()?;
     let types = args.types();
     if !(1..=2).contains(&types.len()) || !types.iter().all(is_text) {
         return Err(args.no_match(&["<CHARACTER>", "<CHARACTER>, <CHARACTER>"]));
     }
-    Ok(Resolved { parameters: types.iter().map(text_or_null).collect(), returns })
+    Ok(Resolved::unchanged(args, returns))
 }
 
 fn compile_to_date(

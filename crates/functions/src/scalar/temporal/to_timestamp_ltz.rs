@@ -11,7 +11,7 @@ use super::stamps::{Stamp, StampBuilder};
 use super::text_forms::DefaultForm;
 use super::unit::NANOS_PER_SECOND;
 use super::zone_id::zone_id;
-use super::{constant_or_error, is_text, text_or_null};
+use super::{constant_or_error, is_text};
 use crate::read::{Primitives, Strings};
 use crate::{
     CallArgs, Column, EvalError, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
@@ -52,12 +52,19 @@ const FORMS: &[&str] = &[
 ];
 
 fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
-    let types = args.types();
+    let mut types = args.types();
+    if types.iter().skip(1).any(|ty| ty.root == TypeRoot::Null) {
+        return Err(SignatureError::UntypedNull);
+    }
+    if let [first, ..] = types.as_mut_slice()
+        && first.root == TypeRoot::Null
+    {
+        *first = DataType::string();
+    }
     let precision = match types.as_slice() {
         [number] if number.family() == Family::Numeric => 3,
         [number, precision] if number.family() == Family::Numeric => match precision.root {
             TypeRoot::Int => precision_of_number(args)?,
-            TypeRoot::Null => 3,
             _ => return Err(args.no_match(FORMS)),
         },
         [text] if is_text(text) => 3,
@@ -66,7 +73,7 @@ fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
         }
         _ => return Err(args.no_match(FORMS)),
     };
-    let mut parameters: Vec<DataType> = types.iter().map(text_or_null).collect();
+    let mut parameters = types.clone();
     let wide = match types[0].root {
         TypeRoot::TinyInt | TypeRoot::SmallInt | TypeRoot::Int => Some(TypeRoot::BigInt),
         TypeRoot::Float => Some(TypeRoot::Double),

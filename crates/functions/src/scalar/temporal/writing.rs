@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, StringBuilder};
 use arrow::datatypes::Int64Type;
-use flott_types::{DataType, Family, TypeRoot};
+use flott_types::{DataType, TypeRoot};
 use jiff::tz::TimeZone;
 
 use super::clock::Clock;
@@ -13,7 +13,7 @@ use super::formatter::{Formatter, LocalTime};
 use super::simple_format::{Century, SimpleFormat, Zone};
 use super::stamps::{Stamp, Stamps};
 use super::zone_id::time_zone;
-use super::{century, constant_or_error, is_text, text_or_null};
+use super::{century, constant_or_error, is_text};
 use crate::read::{Primitives, Strings};
 use crate::{
     CallArgs, EvalContext, EvalError, FunctionDoc, Kernel, Resolved, ScalarFunction,
@@ -26,17 +26,17 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "DATE_FORMAT",
         aliases: &[],
         volatility: Volatility::Immutable,
-        resolve: |args| match args.types().as_slice() {
-            [value, format] if is_text(format) => {
-                let value = match value.root {
-                    TypeRoot::Timestamp(_) | TypeRoot::TimestampLtz(_) => value.clone(),
-                    _ if is_text(value) => text_or_null(value),
-                    _ => return Err(args.no_match(DATE_FORMAT)),
-                };
-                let parameters = vec![value, text_or_null(format)];
-                Ok(Resolved { parameters, returns: DataType::string() })
+        resolve: |args| {
+            args.refuse_untyped_null()?;
+            let is_stamp = |root: &TypeRoot| {
+                matches!(root, TypeRoot::Timestamp(_) | TypeRoot::TimestampLtz(_))
+            };
+            match args.types().as_slice() {
+                [value, format] if is_text(format) && (is_text(value) || is_stamp(&value.root)) => {
+                    Ok(Resolved::unchanged(args, DataType::string()))
+                }
+                _ => Err(args.no_match(DATE_FORMAT)),
             }
-            _ => Err(args.no_match(DATE_FORMAT)),
         },
         compile: compile_date_format,
         doc: FunctionDoc {
@@ -58,14 +58,13 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         aliases: &[],
         volatility: Volatility::Immutable,
         resolve: |args| {
-            let seconds = args.args.first().map(|arg| &arg.data_type);
-            let fits =
-                seconds.is_some_and(|ty| ty.root.is_integer() || ty.family() == Family::Null);
+            args.refuse_untyped_null()?;
+            let fits = args.args.first().is_some_and(|arg| arg.data_type.root.is_integer());
             if !fits || args.len() > 2 || args.args[1..].iter().any(|arg| !is_text(&arg.data_type))
             {
                 return Err(args.no_match(&["<INTEGER>", "<INTEGER>, <CHARACTER>"]));
             }
-            let mut parameters: Vec<_> = args.types().iter().map(text_or_null).collect();
+            let mut parameters = args.types();
             parameters[0] = DataType::bigint().with_nullable(args.data_type(0).nullable);
             Ok(Resolved { parameters, returns: DataType::string() })
         },
@@ -82,12 +81,12 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "CONVERT_TZ",
         aliases: &[],
         volatility: Volatility::Immutable,
-        resolve: |args| match args.types().as_slice() {
-            types @ [_, _, _] if types.iter().all(is_text) => Ok(Resolved {
-                parameters: types.iter().map(text_or_null).collect(),
-                returns: DataType::string(),
-            }),
-            _ => Err(args.no_match(&["<CHARACTER>, <CHARACTER>, <CHARACTER>"])),
+        resolve: |args| {
+            args.refuse_untyped_null()?;
+            if args.len() == 3 && args.types().iter().all(is_text) {
+                return Ok(Resolved::unchanged(args, DataType::string()));
+            }
+            Err(args.no_match(&["<CHARACTER>, <CHARACTER>, <CHARACTER>"]))
         },
         compile: compile_convert_tz,
         doc: FunctionDoc {

@@ -1,0 +1,20 @@
+//! No expression makes the binder, the planner or the evaluator panic.
+
+#![no_main]
+
+use flott::{Outcome, TableEnvironment};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|expression: &str| {
+    let mut session = TableEnvironment::new();
+    let error = match session.execute(&format!("SELECT {expression}")) {
+        Ok(Outcome::Query(result)) => result.collect().err(),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    if let Some(error) = error {
+        // Tasks turn panics into errors.
+        let text = error.to_string();
+        assert!(!text.contains("panicked") && !text.contains("internal error"), "{text}");
+    }
+});
