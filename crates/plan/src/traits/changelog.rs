@@ -18,6 +18,7 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
     match op {
         PhysicalOp::Source(scan) => scan.source.changelog_mode(),
         PhysicalOp::Values(_) => ChangelogMode::INSERT_ONLY,
+        PhysicalOp::Match(_) => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Calc(_) | PhysicalOp::Expand(_) | PhysicalOp::Limit { .. } => first,
         PhysicalOp::WindowAssign(_) | PhysicalOp::Correlate(_) => first,
         PhysicalOp::GroupAggregate(aggregate) => {
@@ -202,7 +203,7 @@ pub fn check_sinks(plan: &PhysicalPlan) -> Result<()> {
 }
 
 /// The first operator on the way from the sources that makes updates (or deletions).
-fn first_cause(plan: &PhysicalPlan, id: NodeId, updates: bool) -> NodeId {
+pub(crate) fn first_cause(plan: &PhysicalPlan, id: NodeId, updates: bool) -> NodeId {
     let offending = |id: NodeId| {
         let mode = plan.node(id).changelog;
         if updates { mode.has_updates() } else { mode.contains(RowKind::Delete) }
