@@ -8,6 +8,7 @@ mod format;
 mod options;
 mod sink;
 mod source;
+mod split_filter;
 
 pub use definition::{
     ConnectorDef, DecoderFactory, EncoderFactory, FormatDef, FormatMetadata, MetadataColumn,
@@ -24,3 +25,4 @@ pub use source::{
     Boundedness, Discovery, ReaderContext, ScanColumn, ScanRequest, SourceEvent, SourceReader,
     Split, SplitEnumerator, TableSource,
 };
+pub use split_filter::{SplitFilter, SplitPredicate};

@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod call;
+mod changelog_function;
 mod expr;
 mod group_window;
 mod hints;
