@@ -22,7 +22,7 @@ use crate::logical::{LogicalOp, LogicalPlan, PlanRef};
 type Rule = fn(Vec<PlanRef>, &SessionSettings) -> Result<Vec<PlanRef>>;
 
 /// The rules, in order.
-const RULES: [(&str, Rule); 7] = [
+const RULES: [(&str, Rule); 8] = [
     ("fold constants", fold_constants::apply),
     ("prune what is empty", prune_empty::apply),
     ("drop sorts", drop_sorts::apply),

@@ -109,6 +109,7 @@ fn operator(source: &Numbers, kind: JoinKind, options: &[(&str, &str)]) -> Looku
             columns: vec![ScanColumn::Physical(0), ScanColumn::Physical(1)],
             watermark: None,
             idle_timeout: None,
+            filters: Vec::new(),
             limit: None,
             on_error: OnBadRecord::Fail,
         },
