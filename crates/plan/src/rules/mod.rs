@@ -2,6 +2,7 @@
 
 mod drop_sorts;
 mod fold_constants;
+mod keys;
 mod prune_columns;
 mod prune_empty;
 mod push_filters;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use flott_functions::{Expr, SessionSettings};
 use flott_types::{ChangelogMode, Schema};
 
+use super::keys::key_columns;
 use super::map_exprs;
 use crate::Result;
 use crate::logical::{JoinKind, LogicalOp, LogicalPlan, Over, OverCall, PlanRef, RankEnd};
@@ -92,6 +93,8 @@ fn keep(plan: &LogicalPlan, mut wanted: Columns) -> Columns {
         LogicalOp::Rank(rank) => {
             wanted.extend(&rank.partition);
             wanted.extend(rank.order.iter().flat_map(|key| key.expr.columns()));
+            // By its unique key a Top-N finds the row that an update replaces.
+            wanted.extend(key_columns(plan.input()));
             if let RankEnd::Column { column, .. } = rank.range.end {
                 wanted.insert(column);
             }

@@ -3,6 +3,7 @@
 use flott_functions::{Expr, SessionSettings};
 use flott_types::{DataType, Field, Schema, TypeRoot, Value};
 
+use super::keys::with_key_columns;
 use crate::Result;
 use crate::logical::{
     LogicalOp, LogicalPlan, Over, OverFunction, PlanRef, Rank, RankEnd, RankFunction, RankRange,
@@ -58,7 +59,8 @@ fn ranking(over: &Over) -> Option<RankFunction> {
 
 /// The Top-N with the columns of `windowed`. A single rank is a constant and needs no counting.
 fn rank(windowed: &PlanRef, over: &Over, function: RankFunction, range: RankRange) -> PlanRef {
-    let mut input = Columns::of(windowed.input());
+    let source = with_key_columns(windowed.input());
+    let mut input = Columns::of(&source);
     let partition = over.partition.iter().filter_map(|key| input.column(key)).collect();
     let order = over
         .order
@@ -71,7 +73,7 @@ fn rank(windowed: &PlanRef, over: &Over, function: RankFunction, range: RankRang
     let width = windowed.input().schema.len();
     let with_number = !range.is_one();
     let number = &windowed.schema.fields[width];
-    let input = input.plan(windowed.input());
+    let input = input.plan(&source);
     let mut fields = input.schema.fields.clone();
     let given = if with_number {
         fields.push(number.clone());

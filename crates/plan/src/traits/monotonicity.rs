@@ -9,7 +9,8 @@ use flott_functions::Expr;
 use flott_types::Value;
 
 use crate::physical::{
-    ColumnAggregate, GroupAggregate, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan,
+    ColumnAggregate, GroupAggregate, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan, Rank,
+    RankOrigin,
 };
 
 /// How the values of a column change when their row is updated.
@@ -48,6 +49,8 @@ pub fn of_node(plan: &PhysicalPlan, id: NodeId) -> Option<Vec<Monotonicity>> {
         }
         PhysicalOp::DropUpdateBefore => of_node(plan, node.inputs[0].node),
         PhysicalOp::GroupAggregate(aggregate) => of_aggregate(plan, node, aggregate),
+        PhysicalOp::Rank(rank) if rank.origin == RankOrigin::Rank => of_rank(plan, node, rank),
+        PhysicalOp::Deduplicate(deduplicate) => Some(of_keys(&deduplicate.key, node.schema.len())),
         _ => None,
     }
 }
@@ -58,6 +61,38 @@ fn of_expr(expr: &Expr, below: &[Monotonicity]) -> Monotonicity {
         Expr::Cast { input, .. } => of_expr(input, below),
         _ => Monotonicity::None,
     }
+}
+
+/// The columns of a key never change, others may do so either way.
+fn of_keys(key: &[usize], width: usize) -> Vec<Monotonicity> {
+    let mut columns = vec![Monotonicity::None; width];
+    key.iter().for_each(|column| columns[*column] = Monotonicity::Constant);
+    columns
+}
+
+/// At one rank of a partition only better rows replace one another.
+fn of_rank(plan: &PhysicalPlan, node: &PhysicalNode, rank: &Rank) -> Option<Vec<Monotonicity>> {
+    let below = of_node(plan, node.inputs[0].node)?;
+    if rank.partition.iter().any(|column| below[*column] != Monotonicity::Constant) {
+        return None;
+    }
+    let mut columns = of_keys(&rank.partition, node.schema.len());
+    if !rank.with_number {
+        // A single row is found by its partition, several only by their rank.
+        let appends = below.iter().all(|column| *column == Monotonicity::Constant);
+        return (appends && rank.range.is_top_1()).then_some(columns);
+    }
+    if let Some(number) = columns.last_mut() {
+        *number = Monotonicity::Constant;
+    }
+    if let Some(first) = rank.order.columns.first() {
+        columns[first.column] = match (below[first.column], first.descending) {
+            (Monotonicity::Constant | Monotonicity::Increasing, true) => Monotonicity::Increasing,
+            (Monotonicity::Constant | Monotonicity::Decreasing, false) => Monotonicity::Decreasing,
+            _ => Monotonicity::None,
+        };
+    }
+    Some(columns)
 }
 
 fn of_aggregate(

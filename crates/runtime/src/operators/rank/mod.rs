@@ -8,7 +8,7 @@ mod ties;
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array, UInt32Array};
 use arrow::compute::{cast, filter_record_batch};
 use arrow::datatypes::{DataType as Arrow, Int64Type, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
@@ -121,24 +121,22 @@ impl RankOperator {
     /// Takes in the rows of a batch one by one.
     fn apply(&mut self, batch: &ChangelogBatch, ctx: &mut OperatorContext) -> Result<()> {
         let now = ctx.now();
+        let keys = pick(batch.rows.columns(), &self.partition);
+        let keys = self.slots.encoder().encode(&keys, batch.len())?;
+        self.find_slots(&keys, now)?;
+        self.reset_fresh(batch.rows.columns())?;
+        let Some(batch) = self.candidates(batch)? else {
+            self.changes.finish(&[], &mut self.sorted, &self.schema)?;
+            return Ok(());
+        };
         let columns = batch.rows.columns();
-        let keys = self.slots.encoder().encode(&pick(columns, &self.partition), batch.len())?;
         let arrivals = self.sorted.arrivals(columns, batch.len())?;
         let row_keys = match &self.row_keys {
             Some(row_keys) => Some(row_keys.encode(columns, batch.len())?),
             None => None,
         };
-        let ends = self.ends_of(columns)?;
-        self.find_slots(&keys, now)?;
-        let mut fresh = std::mem::take(&mut self.fresh).into_iter().peekable();
         for row in 0..batch.len() {
             let slot = self.row_slots[row];
-            if fresh.next_if_eq(&(row as u32)).is_some() {
-                self.reset(slot);
-                if let Some(ends) = &ends {
-                    self.ends[slot as usize] = ends[row];
-                }
-            }
             let kind = batch.kind(row);
             if self.step(slot, kind, &arrivals, row_keys.as_ref(), row)? {
                 self.slots.written(slot, now);
@@ -150,6 +148,54 @@ impl RankOperator {
         self.flush(columns, ctx)?;
         self.drop_empty();
         Ok(())
+    }
+
+    /// Empties the partitions that begin, or begin again, with this batch.
+    fn reset_fresh(&mut self, columns: &[ArrayRef]) -> Result<()> {
+        let ends = self.ends_of(columns)?;
+        for row in std::mem::take(&mut self.fresh) {
+            let slot = self.row_slots[row as usize];
+            self.reset(slot);
+            if let Some(ends) = &ends {
+                self.ends[slot as usize] = ends[row as usize];
+            }
+        }
+        Ok(())
+    }
+
+    /// The ranks that are given of a partition.
+    fn bounds_of(&self, slot: u32) -> Bounds {
+        match self.end {
+            RankEnd::Column { .. } if !self.final_only => {
+                Bounds { end: self.ends[slot as usize], ..self.bounds }
+            }
+            _ => self.bounds,
+        }
+    }
+
+    /// The rows that may get into range, `None` when there is none: most rows of a long stream are
+    /// worse than all that is kept, and are told by their sort keys alone.
+    fn candidates(&mut self, batch: &ChangelogBatch) -> Result<Option<ChangelogBatch>> {
+        if self.keeps_all || self.row_keys.is_some() || self.function != RankFunction::RowNumber {
+            return Ok(Some(batch.clone()));
+        }
+        let keys = self.sorted.sort_keys(batch.rows.columns())?;
+        let mut rows: Vec<u32> = Vec::new();
+        for (row, slot) in (0u32..).zip(&self.row_slots) {
+            let run = &self.runs[*slot as usize];
+            if run.len() as u64 >= self.bounds_of(*slot).end {
+                let key = keys.as_ref().map_or(&[][..], |keys| keys.row(row as usize));
+                if run.last().is_none_or(|last| self.sorted.key_goes_before(last, key)) {
+                    continue;
+                }
+            }
+            rows.push(row);
+        }
+        if rows.len() == batch.len() {
+            return Ok(Some(batch.clone()));
+        }
+        self.row_slots = rows.iter().map(|row| self.row_slots[*row as usize]).collect();
+        if rows.is_empty() { Ok(None) } else { Ok(Some(batch.take(&UInt32Array::from(rows))?)) }
     }
 
     /// Finds or makes the slot of each row's partition. With a TTL only a change renews a
@@ -196,12 +242,7 @@ impl RankOperator {
         row_keys: Option<&KeyBatch>,
         row: usize,
     ) -> Result<bool> {
-        let bounds = match self.end {
-            RankEnd::Column { .. } if !self.final_only => {
-                Bounds { end: self.ends[slot as usize], ..self.bounds }
-            }
-            _ => self.bounds,
-        };
+        let bounds = self.bounds_of(slot);
         let run = &mut self.runs[slot as usize];
         let before = run.memory();
         let mut partition = Partition {

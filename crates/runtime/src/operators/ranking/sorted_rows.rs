@@ -59,7 +59,8 @@ impl SortedRows {
         Ok(Arrivals { rows: self.rows.encode(columns, rows)?, keys: self.sort_keys(columns)? })
     }
 
-    fn sort_keys(&self, columns: &[ArrayRef]) -> Result<Option<EncodedRows>> {
+    /// The sort keys of a batch's rows; `None` where all rows are equal.
+    pub fn sort_keys(&self, columns: &[ArrayRef]) -> Result<Option<EncodedRows>> {
         let Some(encoder) = &self.encoder else { return Ok(None) };
         Ok(Some(encoder.encode(&pick(columns, &self.columns))?))
     }
@@ -83,7 +84,13 @@ impl SortedRows {
     /// Whether a kept row goes before one of the batch, which came after it.
     #[inline]
     pub fn goes_before(&self, id: u32, arrivals: &Arrivals, row: usize) -> bool {
-        match self.key(id).cmp(arrivals.key(row)) {
+        self.key_goes_before(id, arrivals.key(row))
+    }
+
+    /// Whether a kept row goes before one that came after it and has this sort key.
+    #[inline]
+    pub fn key_goes_before(&self, id: u32, key: &[u8]) -> bool {
+        match self.key(id).cmp(key) {
             Ordering::Less => true,
             Ordering::Equal => !self.newest_first,
             Ordering::Greater => false,
