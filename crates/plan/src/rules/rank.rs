@@ -5,6 +5,7 @@ use flott_types::{DataType, Field, Schema, TypeRoot, Value};
 
 use super::keys::with_key_columns;
 use crate::Result;
+use crate::bind::time_of;
 use crate::logical::{
     LogicalOp, LogicalPlan, Over, OverFunction, PlanRef, Rank, RankEnd, RankFunction, RankRange,
     RankingFunction, SortKey,
@@ -61,12 +62,13 @@ fn ranking(over: &Over) -> Option<RankFunction> {
 fn rank(windowed: &PlanRef, over: &Over, function: RankFunction, range: RankRange) -> PlanRef {
     let source = with_key_columns(windowed.input());
     let mut input = Columns::of(&source);
-    let partition = over.partition.iter().filter_map(|key| input.column(key)).collect();
+    let partition =
+        over.partition.iter().filter_map(|key| input.column(key, &source.schema)).collect();
     let order = over
         .order
         .iter()
         .filter_map(|key| {
-            let column = input.column(&key.expr)?;
+            let column = input.column(&key.expr, &source.schema)?;
             Some(SortKey { expr: Expr::column(column, key.expr.data_type()), ..key.clone() })
         })
         .collect();
@@ -109,13 +111,15 @@ impl Columns {
     }
 
     /// The column that an expression is; `None` for a constant, which neither parts nor orders rows.
-    fn column(&mut self, expr: &Expr) -> Option<usize> {
-        if expr.columns().is_empty() {
+    fn column(&mut self, expr: &Expr, schema: &Schema) -> Option<usize> {
+        let time = time_of(expr, schema);
+        if expr.columns().is_empty() && time.is_none() {
             return None;
         }
         let known = self.exprs.iter().position(|known| known == expr);
         Some(known.unwrap_or_else(|| {
-            self.fields.push(Field::new(format!("$r{}", self.exprs.len()), expr.data_type()));
+            let name = format!("$r{}", self.exprs.len());
+            self.fields.push(Field::new(name, expr.data_type()).with_time(time));
             self.exprs.push(expr.clone());
             self.exprs.len() - 1
         }))

@@ -55,7 +55,8 @@ impl KeepLast {
         }
     }
 
-    fn apply(&mut self, batch: &ChangelogBatch, now: i64) -> Result<()> {
+    /// Takes in rows; `before` then holds for each how many changes came before it.
+    fn apply(&mut self, batch: &ChangelogBatch, now: i64, before: &mut Vec<usize>) -> Result<()> {
         let columns = batch.rows.columns();
         let keys = self.slots.encoder().encode(&pick(columns, &self.key), batch.len())?;
         let rows = self.rows.encode(columns, batch.len())?;
@@ -69,6 +70,7 @@ impl KeepLast {
         let expires = self.slots.meta().ttl().is_some();
         let mut fresh = self.fresh.iter().peekable();
         for (row, slot) in self.row_slots.iter().enumerate() {
+            before.push(self.changes.len());
             let at = *slot as usize;
             if fresh.next_if(|fresh| **fresh == row as u32).is_some() && self.last[at] != NO_ROW {
                 self.changes.retire(std::mem::replace(&mut self.last[at], NO_ROW));
@@ -130,10 +132,13 @@ impl Operator for KeepLast {
         ctx: &mut OperatorContext,
     ) -> Result<()> {
         let now = ctx.now();
-        self.apply(&batch, now)?;
+        let mut before = Vec::with_capacity(batch.len());
+        self.apply(&batch, now, &mut before)?;
+        let all = self.changes.len();
+        let marks = ctx.marks().remap(|row| before.get(row).copied().unwrap_or(all));
         let columns = batch.rows.columns();
         if let Some(given) = self.changes.finish(columns, &mut self.rows, &self.schema)? {
-            ctx.emit(given)?;
+            ctx.emit_marked(given, marks)?;
         }
         self.sweep(now, batch.len());
         self.account();
@@ -170,6 +175,10 @@ impl Operator for KeepLast {
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn handles_marks(&self) -> bool {
+        true
     }
 
     fn needs_exact_watermarks(&self) -> bool {
