@@ -13,6 +13,10 @@ use crate::{PlanError, Result};
 impl Lowering<'_> {
     pub(super) fn sort(&mut self, plan: &PlanRef, sort: &Sort) -> Result<NodeId> {
         let input = self.node(plan.input())?;
+        if sort.fetch == Some(0) {
+            let nothing = PhysicalOp::Values(Vec::new());
+            return self.add(nothing, Vec::new(), plan.schema.clone(), plan.span);
+        }
         if self.config.batch {
             return self.batch_sort(plan, sort, input);
         }
