@@ -3,6 +3,7 @@
 mod cost;
 mod joins;
 mod json;
+mod over;
 mod rank;
 
 use std::fmt::Write;
@@ -284,6 +285,7 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
             let _ = write!(text, ", select=[{}])", fields().join(", "));
             text
         }
+        PhysicalOp::Over(over) => over::describe(over, input_schema(0), &fields()),
         PhysicalOp::Union => format!("Union(all=[true], union=[{}])", fields().join(", ")),
         PhysicalOp::Limit { offset, fetch } => format!("Limit(offset=[{offset}], fetch=[{fetch}])"),
         PhysicalOp::Sort(sort) => rank::sort(sort, input_schema(0)),
@@ -340,19 +342,25 @@ fn calls<'a>(
     fields: &'a [String],
 ) -> impl Iterator<Item = String> + 'a {
     let outputs = &fields[fields.len() - calls.len()..];
-    calls.iter().zip(outputs).map(move |(call, name)| {
-        let distinct = if call.distinct { "DISTINCT " } else { "" };
-        let args = if call.args.is_empty() && call.function.name == "COUNT" {
-            "*".to_string()
-        } else {
-            names(below, &call.args)
-        };
-        let filter = match call.filter {
-            None => String::new(),
-            Some(column) => format!(" FILTER {}", below.fields[column].name),
-        };
-        format!("{}({distinct}{args}){filter} AS {name}", call.function.name)
-    })
+    calls
+        .iter()
+        .zip(outputs)
+        .map(move |(call, name)| format!("{} AS {name}", call_text(call, below)))
+}
+
+/// `SUM(DISTINCT a) FILTER b`
+fn call_text(call: &ColumnAggregate, below: &Schema) -> String {
+    let distinct = if call.distinct { "DISTINCT " } else { "" };
+    let args = if call.args.is_empty() && call.function.name == "COUNT" {
+        "*".to_string()
+    } else {
+        names(below, &call.args)
+    };
+    let filter = match call.filter {
+        None => String::new(),
+        Some(column) => format!(" FILTER {}", below.fields[column].name),
+    };
+    format!("{}({distinct}{args}){filter}", call.function.name)
 }
 
 fn window_text(window: &WindowOf, below: &Schema) -> String {

@@ -349,6 +349,7 @@ impl Lowering<'_> {
             PhysicalOp::Limit { .. }
             | PhysicalOp::Sort(_)
             | PhysicalOp::TemporalSort(_)
+            | PhysicalOp::Over(_)
             | PhysicalOp::DropUpdateBefore
             | PhysicalOp::Sink(_) => first_keys,
             PhysicalOp::Values(_)
@@ -415,6 +416,7 @@ impl Lowering<'_> {
             PhysicalOp::ChangelogNormalize { key } if of_domain(key, 0) => {
                 StateBound::Domain(name(key, 0))
             }
+            PhysicalOp::Over(over) => over::state_bound(over, bounded, name(&over.partition, 0)),
             PhysicalOp::ChangelogNormalize { key } => {
                 StateBound::keyed(self.config.state_ttl, bounded, || {
                     format!("the last row of each ({})", name(key, 0))

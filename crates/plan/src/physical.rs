@@ -4,6 +4,7 @@
 //! nodes read runs once. Expressions are confined to sources, calcs and join conditions; all
 //! other operators work on columns.
 
+mod over;
 mod rank;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub use crate::logical::Correlate;
 use crate::logical::{JoinKind, Scan, Sink, WindowKind};
 use crate::traits::state::StateBound;
 
+pub use over::{Operand, OverMode, OverWindow, RowOffset, WindowFunction};
 pub use rank::{
     Deduplicate, Keep, OrderColumn, Rank, RankOrigin, RankStrategy, RowOrder, TemporalSort,
     WindowRank,
@@ -98,6 +100,8 @@ pub enum PhysicalOp {
     WindowRank(WindowRank),
     /// Gives rows in the order of time.
     TemporalSort(TemporalSort),
+    /// Adds columns computed over the rows round each row.
+    Over(OverWindow),
     /// Joins two inputs whose rows are kept.
     Join(RegularJoin),
     /// Joins two inputs within an interval of time.

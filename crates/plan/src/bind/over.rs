@@ -4,7 +4,7 @@
 //! [`OverCalls::plan`] puts a node for each window on the plan, and the columns get their places.
 
 use flott_functions::aggregate::AggregateFunction;
-use flott_functions::{Expr, aggregate_function};
+use flott_functions::{Expr, aggregate_function, coercion};
 use flott_sql::ast::{self, FunctionCall, NamedWindow, Span, WindowSpec};
 use flott_types::{DataType, Family, Field, Schema, TypeRoot, Value};
 
@@ -331,8 +331,12 @@ impl Binder<'_> {
             "PERCENT_RANK" => (RankingFunction::PercentRank, double),
             "CUME_DIST" => (RankingFunction::CumeDist, double),
             _ => {
+                if !matches!(args[0].kind, ast::ExprKind::Literal(_)) {
+                    return Err(PlanError::new("Argument to function 'NTILE' must be a literal")
+                        .at(args[0].span));
+                }
                 let buckets = self.bind_expr(args[0], context)?;
-                (RankingFunction::Ntile(whole_number(buckets, args[0].span)?), bigint)
+                (RankingFunction::Ntile(whole_number(buckets, args[0].span, false)?), bigint)
             }
         };
         Ok(OverCall { function: OverFunction::Ranking(function), data_type })
@@ -365,13 +369,14 @@ impl Binder<'_> {
         };
         let value = self.bind_expr(value, context)?;
         let data_type = value.data_type();
+        let batch = self.config.batch;
         let offset = offset
-            .map(|offset| whole_number(self.bind_expr(offset, context)?, offset.span))
+            .map(|offset| whole_number(self.bind_expr(offset, context)?, offset.span, batch))
             .transpose()?;
         let default = default
             .map(|default| {
                 let bound = self.bind_expr(default, context)?;
-                default_value(bound, &data_type).map_err(|error| error.at(default.span))
+                default_value(bound, &data_type, batch).map_err(|error| error.at(default.span))
             })
             .transpose()?;
         let nullable = default.as_ref().is_none_or(|default| default.data_type().nullable);
@@ -499,10 +504,15 @@ fn not_plain(name: &str, call: &FunctionCall) -> PlanError {
         .at(call.span)
 }
 
-/// An argument that counts rows: TINYINT, SMALLINT or INT, as Flink has it.
-fn whole_number(expr: Expr, span: Span) -> Result<Expr> {
+/// An argument that counts rows: TINYINT, SMALLINT or INT, in batch mode BIGINT, too, as Flink has it.
+fn whole_number(expr: Expr, span: Span, batch: bool) -> Result<Expr> {
     let data_type = expr.data_type();
-    if !matches!(data_type.root, TypeRoot::TinyInt | TypeRoot::SmallInt | TypeRoot::Int) {
+    let fits = match data_type.root {
+        TypeRoot::TinyInt | TypeRoot::SmallInt | TypeRoot::Int => true,
+        TypeRoot::BigInt => batch,
+        _ => false,
+    };
+    if !fits {
         return Err(PlanError::new(format!(
             "a number of rows of type {} where an INT is needed",
             data_type.summary()
@@ -514,22 +524,25 @@ fn whole_number(expr: Expr, span: Span) -> Result<Expr> {
         Expr::Literal { value: Value::Null, .. } => {
             Err(PlanError::new("a number of rows is not NULL").at(span))
         }
-        Expr::Literal { value: Value::Int(rows), .. } if *rows < 0 => {
+        Expr::Literal { value: Value::Int(rows), .. } if *rows < 0 && !batch => {
             Err(PlanError::new(format!("Offset({rows}) should be positive.")).at(span))
         }
+        _ if data_type.root == TypeRoot::BigInt => Ok(expr),
         _ => Ok(expr.cast_to(&DataType::int().with_nullable(data_type.nullable))?),
     }
 }
 
-/// The default of LAG and LEAD, which must be of the value's own type: Flink converts between
-/// strings, and between decimals, but no others.
-fn default_value(expr: Expr, wanted: &DataType) -> Result<Expr> {
+/// The default of LAG and LEAD. Flink's streaming plans convert it between strings, and between
+/// decimals, but no other types; its batch plans convert what is converted without being asked.
+fn default_value(expr: Expr, wanted: &DataType, batch: bool) -> Result<Expr> {
     let given = expr.data_type();
     if given.root == TypeRoot::Null {
         return Err(super::expr::illegal_null());
     }
     let is_decimal = |ty: &DataType| matches!(ty.root, TypeRoot::Decimal { .. });
+    let nullable = wanted.clone().with_nullable(true);
     let is_close = given.same_root(wanted)
+        || (batch && coercion::implicit_cast_allowed(&given, &nullable))
         || (given.family() == Family::CharacterString
             && wanted.family() == Family::CharacterString)
         || (is_decimal(&given) && is_decimal(wanted));

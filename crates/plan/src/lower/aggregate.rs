@@ -60,7 +60,7 @@ impl Lowering<'_> {
         (keys.to_vec(), calls)
     }
 
-    fn column_aggregate(
+    pub(super) fn column_aggregate(
         &self,
         call: &AggregateCall,
         args: &[usize],

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use flott_functions::Expr;
 use flott_types::DataType;
 
-use crate::physical::{ColumnAggregate, PhysicalInput, PhysicalOp};
+use crate::physical::{ColumnAggregate, PhysicalInput, PhysicalOp, WindowFunction};
 
 /// The digest of an operator; `None` for those that never merge.
 pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
@@ -68,6 +68,20 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
         PhysicalOp::Deduplicate(deduplicate) => write!(out, "{deduplicate:?}").ok()?,
         PhysicalOp::WindowRank(rank) => write!(out, "{rank:?}").ok()?,
         PhysicalOp::TemporalSort(sort) => write!(out, "{sort:?}").ok()?,
+        PhysicalOp::Over(over) => {
+            write!(out, "over {:?} {:?} {:?}", over.partition, over.order, over.frame).ok()?;
+            write!(out, " {:?}", over.mode).ok()?;
+            for function in &over.functions {
+                match function {
+                    WindowFunction::Aggregate(call) => {
+                        write!(out, " {}", calls(std::slice::from_ref(call))).ok()?;
+                    }
+                    WindowFunction::Offset(offset) => write!(out, " {offset:?}").ok()?,
+                    WindowFunction::Ntile(buckets) => write!(out, " NTILE {buckets:?}").ok()?,
+                    ranking => write!(out, " {}", ranking.name()).ok()?,
+                }
+            }
+        }
         PhysicalOp::Union => out.push_str("union"),
         PhysicalOp::ChangelogNormalize { key } => write!(out, "normalize {key:?}").ok()?,
         PhysicalOp::Expand(rows) => {

@@ -6,7 +6,7 @@ use flott_functions::Expr;
 
 use crate::logical::{JoinKind, SinkTarget};
 use crate::physical::{
-    GroupWindow, Keep, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan, RankStrategy,
+    GroupWindow, Keep, NodeId, OverMode, PhysicalNode, PhysicalOp, PhysicalPlan, RankStrategy,
 };
 use crate::{PlanError, Result};
 
@@ -42,6 +42,8 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
             ChangelogMode::INSERT_ONLY
         }
         PhysicalOp::Rank(_) | PhysicalOp::Deduplicate(_) => ChangelogMode::ALL,
+        PhysicalOp::Over(over) if over.mode == OverMode::Updating => ChangelogMode::ALL,
+        PhysicalOp::Over(_) => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Join(join) if join.batch => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Join(join) => match join.kind {
             JoinKind::Inner | JoinKind::Semi => {
@@ -202,7 +204,7 @@ pub fn check_sinks(plan: &PhysicalPlan) -> Result<()> {
 }
 
 /// The first operator on the way from the sources that makes updates (or deletions).
-fn first_cause(plan: &PhysicalPlan, id: NodeId, updates: bool) -> NodeId {
+pub(crate) fn first_cause(plan: &PhysicalPlan, id: NodeId, updates: bool) -> NodeId {
     let offending = |id: NodeId| {
         let mode = plan.node(id).changelog;
         if updates { mode.has_updates() } else { mode.contains(RowKind::Delete) }

@@ -6,7 +6,7 @@ use arrow::compute::SortOptions;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_catalog::connector::BadRecordHandler;
 use flott_functions::{Evaluator, Expr, SessionSettings};
-use flott_plan::physical::{Calc, NodeId, PhysicalNode, PhysicalOp, PhysicalPlan};
+use flott_plan::physical::{Calc, NodeId, OverMode, PhysicalNode, PhysicalOp, PhysicalPlan};
 use flott_plan::traits::state::StateBound;
 use flott_state::Ttl;
 use flott_types::{ChangelogBatch, Schema, Value};
@@ -15,6 +15,7 @@ use super::Surroundings;
 use crate::context::TaskInfo;
 use crate::graph::OperatorFactory;
 use crate::operator::Operator;
+use crate::operators::{BatchOverOperator, TimedOverOperator, UpdatingOverOperator};
 use crate::operators::{
     CalcOperator, ChangelogNormalize, CorrelateOperator, DropUpdateBefore, ExpandOperator,
     GroupAggregateOperator, GroupWindowOperator, IntervalJoinOperator, JoinOperator, LimitOperator,
@@ -63,6 +64,18 @@ fn operator(
             });
             let schema = node.schema.to_arrow();
             Box::new(SortOperator::new(keys.collect(), sort.offset, sort.fetch, schema))
+        }
+        PhysicalOp::Over(spec) => {
+            let schema = node.schema.to_arrow();
+            match spec.mode {
+                OverMode::Rowtime | OverMode::Proctime => {
+                    Box::new(TimedOverOperator::new(spec, input(0), schema)?)
+                }
+                OverMode::Updating => {
+                    Box::new(UpdatingOverOperator::new(spec, input(0), &node.schema)?)
+                }
+                OverMode::Batch => Box::new(BatchOverOperator::new(spec.clone(), input(0), schema)),
+            }
         }
         PhysicalOp::Join(join) => {
             let schema = node.schema.to_arrow();

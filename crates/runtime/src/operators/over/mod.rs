@@ -1,0 +1,23 @@
+//! OVER windows: functions over the rows round each row.
+//!
+//! Three operators, by how the order comes about: [`TimedOverOperator`] in the order of time,
+//! [`UpdatingOverOperator`] in that of any other column, [`BatchOverOperator`] when all rows are there.
+
+mod batch;
+mod bounds;
+mod frames;
+mod functions;
+mod lag;
+mod partition;
+mod pending;
+mod ranks;
+mod script;
+mod sliding;
+#[cfg(test)]
+mod tests;
+mod timed;
+mod updating;
+
+pub use batch::BatchOverOperator;
+pub use timed::TimedOverOperator;
+pub use updating::UpdatingOverOperator;

@@ -1,0 +1,161 @@
+//! Rows that wait for their time.
+
+use std::collections::BTreeMap;
+
+use arrow::array::ArrayRef;
+use flott_state::{RowStore, StateDecoder, StateEncoder, StateError};
+use flott_types::DataType;
+
+use crate::Result;
+
+/// Rows by time, in the order in which they came.
+pub(super) struct Pending {
+    rows: RowStore,
+    by_time: BTreeMap<i64, Vec<Waiting>>,
+    /// By partition, how many rows wait.
+    counts: Vec<u32>,
+    waiting: usize,
+}
+
+/// A row that waits: its partition and its number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    pub group: u32,
+    pub row: u32,
+}
+
+/// A row whose time has come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Due {
+    pub time: i64,
+    pub group: u32,
+    pub row: u32,
+}
+
+/// A row of a snapshot: its time, its place among rows of the same time, its partition and number.
+pub(super) type Restored = (i64, u64, Waiting);
+
+impl Pending {
+    /// No row; rows are of these types.
+    pub fn new(types: &[DataType]) -> Self {
+        let rows = RowStore::new(types);
+        Self { rows, by_time: BTreeMap::new(), counts: Vec::new(), waiting: 0 }
+    }
+
+    /// Makes room for partitions `0..groups`.
+    pub fn resize(&mut self, groups: usize) {
+        if groups > self.counts.len() {
+            self.counts.resize(groups, 0);
+        }
+    }
+
+    /// Keeps those rows of a batch that `times` gives one for.
+    pub fn add(
+        &mut self,
+        columns: &[ArrayRef],
+        groups: &[u32],
+        times: &[Option<i64>],
+    ) -> Result<()> {
+        let encoded = self.rows.encode(columns, groups.len())?;
+        for (row, (group, time)) in groups.iter().zip(times).enumerate() {
+            let Some(time) = time else { continue };
+            let kept = self.rows.insert(&encoded, row)?;
+            self.wait(*time, Waiting { group: *group, row: kept });
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, time: i64, row: Waiting) {
+        self.by_time.entry(time).or_default().push(row);
+        self.counts[row.group as usize] += 1;
+        self.waiting += 1;
+    }
+
+    /// The time of the first row.
+    pub fn first_time(&self) -> Option<i64> {
+        self.by_time.first_key_value().map(|(time, _)| *time)
+    }
+
+    /// Appends the rows whose time is at or before `until`, which wait no longer but are still kept.
+    pub fn take_due(&mut self, until: i64, due: &mut Vec<Due>) {
+        while let Some(entry) = self.by_time.first_entry()
+            && *entry.key() <= until
+        {
+            let (time, rows) = entry.remove_entry();
+            self.waiting -= rows.len();
+            for Waiting { group, row } in rows {
+                self.counts[group as usize] -= 1;
+                due.push(Due { time, group, row });
+            }
+        }
+    }
+
+    /// How many rows of a partition wait.
+    pub fn count(&self, group: u32) -> u32 {
+        self.counts[group as usize]
+    }
+
+    /// Gives out rows that are due, and forgets them.
+    pub fn release(&mut self, due: &[Due]) -> Result<Vec<ArrayRef>> {
+        let ids: Vec<u32> = due.iter().map(|due| due.row).collect();
+        let columns = self.rows.gather(&ids)?;
+        ids.into_iter().for_each(|id| self.rows.remove(id));
+        Ok(columns)
+    }
+
+    /// The bytes held.
+    pub fn memory(&self) -> usize {
+        self.rows.memory()
+            + self.waiting * size_of::<Waiting>()
+            + self.by_time.len() * size_of::<(i64, Vec<Waiting>)>()
+            + self.counts.capacity() * size_of::<u32>()
+    }
+
+    /// The rows of each of `groups` partitions, with their times and their places in the whole.
+    pub fn by_group(&self, groups: usize) -> Vec<Vec<(i64, u64, u32)>> {
+        let mut all = vec![Vec::new(); groups];
+        let rows = self.by_time.iter().flat_map(|(time, rows)| rows.iter().map(|row| (*time, row)));
+        for (place, (time, Waiting { group, row })) in (0..).zip(rows) {
+            all[*group as usize].push((time, place, *row));
+        }
+        all
+    }
+
+    /// Writes rows of one partition.
+    pub fn write(&self, rows: &[(i64, u64, u32)], out: &mut StateEncoder) {
+        out.list(rows.iter(), |out, (time, place, _)| {
+            out.i64(*time);
+            out.i64(*place as i64);
+        });
+        let ids: Vec<u32> = rows.iter().map(|(_, _, row)| *row).collect();
+        self.rows.write_rows(&ids, out);
+    }
+
+    /// Reads what [`Self::write`] wrote; the rows wait once [`Self::restore`] is told of them.
+    pub fn read(
+        &mut self,
+        group: u32,
+        input: &mut StateDecoder<'_>,
+        restored: &mut Vec<Restored>,
+    ) -> Result<(), StateError> {
+        let times = input.list(|input| Ok((input.i64()?, input.i64()?)))?;
+        let mut ids = Vec::new();
+        self.rows.read_rows(input, &mut ids)?;
+        if ids.len() != times.len() {
+            return Err(input.damaged("rows without a time"));
+        }
+        for ((time, place), row) in times.into_iter().zip(ids) {
+            restored.push((time, place as u64, Waiting { group, row }));
+        }
+        Ok(())
+    }
+
+    /// Lets the rows of a snapshot wait, in the order in which they came.
+    pub fn restore(&mut self, mut restored: Vec<Restored>) {
+        restored.sort_by_key(|(time, place, _)| (*time, *place));
+        for (time, _, row) in restored {
+            self.resize(row.group as usize + 1);
+            self.wait(time, row);
+        }
+    }
+}

@@ -1,0 +1,529 @@
+//! OVER in the order of time.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use flott_plan::logical::{FrameBound, FrameUnit};
+use flott_plan::physical::{OverMode, OverWindow};
+use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
+use flott_types::{ChangelogBatch, DataType, Schema, Value};
+
+use super::frames::{Frames, Reach, growing};
+use super::functions::Functions;
+use super::pending::{Due, Pending};
+use crate::context::OperatorContext;
+use crate::marks::{Mark, Marks};
+use crate::operator::Operator;
+use crate::operators::aggregation::pick;
+use crate::operators::window::instants;
+use crate::{Result, RuntimeError};
+
+/// The name and version of the state.
+const SECTION: &str = "over";
+const VERSION: u16 = 1;
+/// Partitions looked at for expiry with each batch, beside one for each row.
+const SWEEP: usize = 64;
+/// No time.
+const NEVER: i64 = i64::MIN;
+
+/// Gives each row with the results of functions over the rows before it, up to itself; Flink's
+/// `RowTime…PrecedingFunction` and `ProcTime…PrecedingFunction`:
+///
+/// - By event time rows wait for the watermark and come out in the order of their times, those of one
+///   time in the order in which they came. By processing time they come out at once, but for RANGE
+///   with a bound, where a millisecond must be over.
+/// - RANGE gives all rows of one time and partition the same results.
+/// - A row is late, dropped and counted: with UNBOUNDED PRECEDING when its time is not after the
+///   watermark, with a bound when it is not after that of the last row given out of its partition.
+///   Rows without a time are dropped, too.
+/// - Of bounded frames the rows are kept that a later row may see, else only accumulators. A
+///   partition of RANGE with a bound is forgotten when the watermark has passed its last row by one
+///   and a half of the bound, any other when it was idle for `table.exec.state.ttl`.
+pub struct TimedOverOperator {
+    partition: Vec<usize>,
+    /// The time column; `None` is processing time.
+    rowtime: Option<usize>,
+    reach: Reach,
+    /// Whether rows of one time share their results.
+    peers: bool,
+    slots: KeySlots,
+    pending: Pending,
+    frames: Frames,
+    functions: Functions,
+    /// By partition: the time of the last row given out.
+    last: Vec<i64>,
+    expiry: Expiry,
+    /// The watermark up to which rows came out: those that come behind it wait for the next one.
+    released: i64,
+    /// Rows to come out, and the watermarks between them.
+    due: Vec<Due>,
+    /// By partition, how many of them.
+    coming: Vec<u32>,
+    marks: Vec<Mark>,
+    schema: SchemaRef,
+    state_bytes: usize,
+    /// Of the batch at hand: the partition of each row, and the rows that begin one.
+    groups: Vec<u32>,
+    fresh: Vec<u32>,
+}
+
+impl TimedOverOperator {
+    /// An operator over rows of `input` that gives columns of `schema`: the input's, then results.
+    pub fn new(spec: &OverWindow, input: &Schema, schema: SchemaRef) -> Result<Self> {
+        let reach = reach(spec)?;
+        let rowtime = match (spec.mode, spec.order.as_slice()) {
+            (OverMode::Rowtime, [(column, ..)]) => Some(*column),
+            (OverMode::Proctime, _) => None,
+            _ => return Err(RuntimeError::internal("OverAggregate", "an order that is no time")),
+        };
+        let in_range = spec.frame.unit == FrameUnit::Range;
+        let type_of = |column: &usize| input.fields[*column].data_type.clone();
+        let keys: Vec<DataType> = spec.partition.iter().map(type_of).collect();
+        let ttl = Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX));
+        let ttl = ttl.filter(|_| !matches!(reach, Reach::Millis(_)));
+        let functions = Functions::new(&spec.functions, reach != Reach::Unbounded)?;
+        let args: Vec<DataType> = functions.args().iter().map(type_of).collect();
+        let types: Vec<DataType> = input.fields.iter().map(|f| f.data_type.clone()).collect();
+        Ok(Self {
+            partition: spec.partition.clone(),
+            rowtime,
+            reach,
+            peers: in_range && (rowtime.is_some() || matches!(reach, Reach::Millis(_))),
+            slots: KeySlots::new(&keys, ttl),
+            pending: Pending::new(&types),
+            frames: Frames::new(&args),
+            functions,
+            last: Vec::new(),
+            expiry: Expiry::default(),
+            released: NEVER,
+            due: Vec::new(),
+            coming: Vec::new(),
+            marks: Vec::new(),
+            schema,
+            state_bytes: 0,
+            groups: Vec::new(),
+            fresh: Vec::new(),
+        })
+    }
+
+    /// Whether rows wait for their time before they come out.
+    fn waits(&self) -> bool {
+        self.rowtime.is_some() || matches!(self.reach, Reach::Millis(_))
+    }
+
+    /// Finds the partitions of a batch's rows, and begins those that are new or expired.
+    fn enter(&mut self, columns: &[ArrayRef], rows: usize, now: i64) -> Result<()> {
+        let keys = self.slots.encoder().encode(&pick(columns, &self.partition), rows)?;
+        self.slots.write(&keys, now, &mut self.groups, &mut self.fresh)?;
+        let bound = self.slots.index().slot_bound() as usize;
+        self.resize(bound);
+        let fresh: Vec<u32> = self.fresh.iter().map(|row| self.groups[*row as usize]).collect();
+        self.forget(fresh.into_iter().filter(|group| self.pending.count(*group) == 0).collect());
+        Ok(())
+    }
+
+    fn resize(&mut self, groups: usize) {
+        self.functions.resize(groups);
+        self.pending.resize(groups);
+        self.frames.resize(groups);
+        self.expiry.resize(groups);
+        if groups > self.last.len() {
+            self.last.resize(groups, NEVER);
+            self.coming.resize(groups, 0);
+        }
+    }
+
+    /// Puts partitions back to having seen no row.
+    fn forget(&mut self, groups: Vec<u32>) {
+        self.functions.reset(&groups);
+        self.frames.reset(&groups);
+        for group in groups {
+            self.last[group as usize] = NEVER;
+            self.expiry.forget(group);
+        }
+    }
+
+    /// Takes in the rows of a batch, and lets those come out that watermarks between them release.
+    fn add(&mut self, batch: &ChangelogBatch, ctx: &mut OperatorContext) -> Result<()> {
+        let columns = batch.rows.columns();
+        let now = ctx.now();
+        self.enter(columns, batch.len(), now)?;
+        let Some(rowtime) = self.rowtime else {
+            let times = vec![Some(now); batch.len()];
+            self.wait(columns, 0..batch.len(), &times)?;
+            return Ok(());
+        };
+        let (times, nulls) = instants(&columns[rowtime])?;
+        let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        let mut watermark = ctx.watermark();
+        let mut late = 0;
+        for segment in ctx.marks().segments(batch.len()) {
+            let mut taken = Vec::with_capacity(segment.rows.len());
+            for row in segment.rows.clone() {
+                let on_time = is_valid(row) && self.is_on_time(row, times[row], watermark, ctx)?;
+                late += usize::from(!on_time);
+                taken.push(on_time.then_some(times[row]));
+            }
+            self.wait(columns, segment.rows, &taken)?;
+            if let Some(mark) = segment.watermark {
+                watermark = watermark.max(mark);
+                let before = self.due.len();
+                self.release(mark);
+                if self.due.len() > before {
+                    self.marks.push(Mark { row: self.due.len() as u32, watermark: mark });
+                }
+            }
+        }
+        if late > 0 {
+            ctx.count_late(late);
+            self.drop_empty();
+        }
+        Ok(())
+    }
+
+    /// Forgets partitions that a batch began with late rows only.
+    fn drop_empty(&mut self) {
+        for row in &self.fresh {
+            let group = self.groups[*row as usize];
+            if self.pending.count(group) == 0 && self.last[group as usize] == NEVER {
+                self.slots.remove(group);
+            }
+        }
+    }
+
+    /// Whether a row is not late.
+    fn is_on_time(
+        &mut self,
+        row: usize,
+        time: i64,
+        watermark: i64,
+        ctx: &mut OperatorContext,
+    ) -> Result<bool> {
+        if self.reach == Reach::Unbounded {
+            return Ok(time > watermark);
+        }
+        let group = self.groups[row];
+        let last = self.last[group as usize];
+        if !self.expiry.is_over(group, watermark) {
+            return Ok(time > last);
+        }
+        // A partition whose time is over begins anew, once its last rows are out.
+        if self.coming[group as usize] > 0 {
+            self.flush(ctx)?;
+        }
+        if self.pending.count(group) == 0 {
+            self.forget(vec![group]);
+        }
+        Ok(true)
+    }
+
+    /// Keeps rows of a batch until their time comes; `times` has one for each of `rows`.
+    fn wait(
+        &mut self,
+        columns: &[ArrayRef],
+        rows: std::ops::Range<usize>,
+        times: &[Option<i64>],
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        if let Reach::Millis(millis) = self.reach {
+            for (group, time) in self.groups[rows.clone()].iter().zip(times) {
+                time.iter().for_each(|time| self.expiry.extend(*group, *time, millis));
+            }
+        }
+        let columns: Vec<ArrayRef> =
+            columns.iter().map(|column| column.slice(rows.start, rows.len())).collect();
+        self.pending.add(&columns, &self.groups[rows], times)
+    }
+
+    /// Makes the rows due whose time is at or before `until`.
+    fn release(&mut self, until: i64) {
+        if until <= self.released {
+            return;
+        }
+        self.released = until;
+        let from = self.due.len();
+        self.pending.take_due(until, &mut self.due);
+        for due in &self.due[from..] {
+            self.last[due.group as usize] = due.time;
+            self.coming[due.group as usize] += 1;
+        }
+    }
+
+    /// Gives out the rows that are due.
+    fn flush(&mut self, ctx: &mut OperatorContext) -> Result<()> {
+        if self.due.is_empty() {
+            return Ok(());
+        }
+        let due = std::mem::take(&mut self.due);
+        let marks: Marks = self.marks.drain(..).collect();
+        let columns = self.pending.release(&due)?;
+        let groups: Vec<u32> = due.iter().map(|due| due.group).collect();
+        let times: Vec<i64> = due.iter().map(|due| due.time).collect();
+        let now = ctx.now();
+        for group in &groups {
+            self.slots.written(*group, now);
+            self.coming[*group as usize] = 0;
+        }
+        self.emit(columns, &groups, &times, marks, ctx)
+    }
+
+    /// Gives out rows in this order, with their results.
+    fn emit(
+        &mut self,
+        mut columns: Vec<ArrayRef>,
+        groups: &[u32],
+        times: &[i64],
+        marks: Marks,
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        let args = pick(&columns, self.functions.args());
+        let (args, script) = match self.reach {
+            Reach::Unbounded => (args, growing(groups, times, self.peers)),
+            reach => self.frames.advance(reach, &args, groups, times, self.peers)?,
+        };
+        columns.extend(self.functions.run(&args, &script, ctx.now())?);
+        let options = RecordBatchOptions::new().with_row_count(Some(groups.len()));
+        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
+        ctx.emit_marked(ChangelogBatch::inserts(rows), marks)
+    }
+
+    /// Forgets partitions whose time is over, and some that expired.
+    fn clean(&mut self, until: i64, now: i64, rows: usize) {
+        let mut over = self.expiry.pop(until);
+        self.slots.sweep(now, rows + SWEEP, &mut over);
+        over.retain(|group| self.pending.count(*group) == 0);
+        over.iter().for_each(|group| {
+            self.slots.remove(*group);
+        });
+        self.forget(over);
+    }
+
+    /// Up to when rows of processing time are due, and partitions over.
+    fn settle(&mut self, until: i64, rows: usize, ctx: &mut OperatorContext) -> Result<()> {
+        self.release(until);
+        self.flush(ctx)?;
+        self.clean(until, ctx.now(), rows);
+        self.account();
+        self.register(ctx);
+        Ok(())
+    }
+
+    /// Asks to be called when rows of processing time are due.
+    fn register(&self, ctx: &mut OperatorContext) {
+        if self.rowtime.is_none() && self.waits() {
+            let next = [self.pending.first_time(), self.expiry.first()];
+            if let Some(next) = next.into_iter().flatten().min() {
+                ctx.register_timer(next.saturating_add(1));
+            }
+        }
+    }
+
+    fn account(&mut self) {
+        self.state_bytes = self.slots.memory()
+            + self.pending.memory()
+            + self.frames.memory()
+            + self.functions.memory()
+            + self.expiry.memory()
+            + self.last.capacity() * size_of::<i64>()
+            + self.coming.capacity() * size_of::<u32>();
+    }
+
+    fn state_schema(&self) -> String {
+        self.slots.schema(&format!("{:?} {}", self.reach, self.functions.schema()))
+    }
+}
+
+/// How far the frames of a window reach back.
+fn reach(spec: &OverWindow) -> Result<Reach> {
+    match (&spec.frame.start, &spec.frame.end) {
+        (FrameBound::UnboundedPreceding, FrameBound::CurrentRow) => Ok(Reach::Unbounded),
+        (FrameBound::Preceding(Value::Int(rows)), FrameBound::CurrentRow) => {
+            Ok(Reach::Rows(u32::try_from(*rows).unwrap_or(u32::MAX)))
+        }
+        (FrameBound::Preceding(Value::Millis(millis)), FrameBound::CurrentRow) => {
+            Ok(Reach::Millis(*millis))
+        }
+        _ => Err(RuntimeError::internal("OverAggregate", "a frame that streaming does not have")),
+    }
+}
+
+/// When the partitions of RANGE with a bound are over, Flink's clean-up timers.
+#[derive(Default)]
+struct Expiry {
+    /// By partition; `NEVER` where none is set.
+    at: Vec<i64>,
+    /// Partitions by the end they had once.
+    queue: BTreeMap<i64, Vec<u32>>,
+    queued: usize,
+}
+
+impl Expiry {
+    fn resize(&mut self, groups: usize) {
+        if groups > self.at.len() {
+            self.at.resize(groups, NEVER);
+        }
+    }
+
+    /// Moves the end of a partition, of which a row came, so that the row's frame lies before it.
+    fn extend(&mut self, group: u32, time: i64, millis: i64) {
+        let at = &mut self.at[group as usize];
+        if *at == NEVER || *at < time.saturating_add(millis).saturating_add(1) {
+            *at = time.saturating_add(millis.saturating_add(millis / 2)).saturating_add(1);
+            self.queue.entry(*at).or_default().push(group);
+            self.queued += 1;
+        }
+    }
+
+    /// Whether a partition's end lies at or before `time`.
+    fn is_over(&self, group: u32, time: i64) -> bool {
+        self.at[group as usize] != NEVER && self.at[group as usize] <= time
+    }
+
+    fn forget(&mut self, group: u32) {
+        self.at[group as usize] = NEVER;
+    }
+
+    /// Sets an end that a snapshot holds.
+    fn restore(&mut self, group: u32, at: i64) {
+        self.at[group as usize] = at;
+        if at != NEVER {
+            self.queue.entry(at).or_default().push(group);
+            self.queued += 1;
+        }
+    }
+
+    fn first(&self) -> Option<i64> {
+        self.queue.first_key_value().map(|(at, _)| *at)
+    }
+
+    /// The partitions whose end lies at or before `until`.
+    fn pop(&mut self, until: i64) -> Vec<u32> {
+        let mut over = Vec::new();
+        while let Some(entry) = self.queue.first_entry()
+            && *entry.key() <= until
+        {
+            let (at, groups) = entry.remove_entry();
+            self.queued -= groups.len();
+            over.extend(groups.into_iter().filter(|group| self.at[*group as usize] == at));
+        }
+        over
+    }
+
+    fn memory(&self) -> usize {
+        self.at.capacity() * size_of::<i64>()
+            + self.queued * size_of::<u32>()
+            + self.queue.len() * size_of::<(i64, Vec<u32>)>()
+    }
+}
+
+impl Operator for TimedOverOperator {
+    fn name(&self) -> &str {
+        "OverAggregate"
+    }
+
+    fn open(&mut self, ctx: &mut OperatorContext) -> Result<()> {
+        self.register(ctx);
+        Ok(())
+    }
+
+    fn on_batch(
+        &mut self,
+        _input: usize,
+        batch: ChangelogBatch,
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        let rows = batch.len();
+        if !self.waits() {
+            let now = ctx.now();
+            self.enter(batch.rows.columns(), rows, now)?;
+            let groups = std::mem::take(&mut self.groups);
+            let times = vec![now; rows];
+            let columns = batch.rows.columns().to_vec();
+            self.emit(columns, &groups, &times, ctx.marks(), ctx)?;
+            self.groups = groups;
+            self.clean(NEVER, now, rows);
+            self.account();
+            return Ok(());
+        }
+        self.add(&batch, ctx)?;
+        if self.rowtime.is_none() {
+            // A millisecond takes rows until it is over.
+            return self.settle(ctx.now().saturating_sub(1), rows, ctx);
+        }
+        self.flush(ctx)?;
+        let watermark =
+            ctx.marks().last().map_or(ctx.watermark(), |mark| mark.max(ctx.watermark()));
+        self.clean(watermark, ctx.now(), rows);
+        self.account();
+        Ok(())
+    }
+
+    fn on_watermark(&mut self, watermark: i64, ctx: &mut OperatorContext) -> Result<()> {
+        if self.rowtime.is_some() {
+            self.settle(watermark, 0, ctx)?;
+        }
+        ctx.emit_watermark(watermark)
+    }
+
+    fn on_timer(&mut self, time: i64, ctx: &mut OperatorContext) -> Result<()> {
+        self.settle(time.saturating_sub(1), 0, ctx)
+    }
+
+    fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let slots: Vec<u32> = self.slots.index().slots().collect();
+        let waiting = self.pending.by_group(self.last.len());
+        let mut writer = self.functions.writer(&slots)?;
+        let section = state.keyed(SECTION, VERSION, &self.state_schema());
+        self.slots.snapshot(section, |slot, out| {
+            out.i64(self.last[slot as usize]);
+            out.i64(self.expiry.at[slot as usize]);
+            self.pending.write(&waiting[slot as usize], out);
+            self.frames.write(slot, out);
+            writer.write(slot, out);
+        })?;
+        writer.finish()?;
+        self.slots.clear_dirty();
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
+        let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
+        let mut reader = self.functions.reader(ctx.now());
+        let mut waiting = Vec::new();
+        let Self { slots, pending, frames, functions, last, coming, expiry, .. } = self;
+        slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
+            let at = slot as usize;
+            if at >= last.len() {
+                last.resize(at + 1, NEVER);
+                coming.resize(at + 1, 0);
+            }
+            pending.resize(at + 1);
+            frames.resize(at + 1);
+            expiry.resize(at + 1);
+            last[at] = input.i64()?;
+            expiry.restore(slot, input.i64()?);
+            pending.read(slot, input, &mut waiting)?;
+            frames.read(slot, input)?;
+            reader.read(functions, slot, input)
+        })?;
+        reader.finish(&mut self.functions)?;
+        self.pending.restore(waiting);
+        self.account();
+        Ok(())
+    }
+
+    fn state_bytes(&self) -> usize {
+        self.state_bytes
+    }
+
+    fn handles_marks(&self) -> bool {
+        true
+    }
+
+    fn needs_exact_watermarks(&self) -> bool {
+        self.rowtime.is_some()
+    }
+}

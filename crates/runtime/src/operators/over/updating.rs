@@ -1,0 +1,499 @@
+//! OVER in the order of any column: later rows change the results of earlier ones.
+
+use std::cmp::Ordering;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::SchemaRef;
+use flott_plan::logical::FrameUnit;
+use flott_plan::physical::OverWindow;
+use flott_state::{
+    EncodedRows, KeySlots, RowStore, SortColumn, SortKeyEncoder, StateReader, StateWriter, Ttl,
+};
+use flott_types::{ChangelogBatch, DataType, RowKind, RowKinds, Schema};
+
+use super::frames::growing;
+use super::functions::Functions;
+use super::partition::{Partition, Position};
+use super::script::Script;
+use crate::context::OperatorContext;
+use crate::operator::Operator;
+use crate::operators::aggregation::pick;
+use crate::{Result, RuntimeError};
+
+/// The name and version of the state.
+const SECTION: &str = "updating over";
+const VERSION: u16 = 1;
+/// Partitions looked at for expiry with each batch, beside one for each row.
+const SWEEP: usize = 64;
+/// What a sort key occupies beside its bytes.
+const KEY_BYTES: usize = size_of::<(Box<[u8]>, Vec<u32>)>() * 4 / 3;
+
+/// Gives each row with the results of functions over the rows up to it in the order of a column, and
+/// gives rows anew when their results change; Flink's `NonTime…UnboundedPrecedingFunction`:
+///
+/// - A row that comes gives itself in the kind it came in, one that is taken back −D; every other row
+///   whose results differ afterwards gives −U and +U, in order.
+/// - With RANGE rows of equal keys share their results.
+/// - What is taken back and is not there is passed over.
+///
+/// A row behind all others costs the same however many there are; any other one costs as much as
+/// its partition has rows.
+pub struct UpdatingOverOperator {
+    partition: Vec<usize>,
+    order: Vec<usize>,
+    /// Whether rows of equal keys share their results.
+    peers: bool,
+    keys: SortKeyEncoder,
+    slots: KeySlots,
+    partitions: Vec<Partition>,
+    rows: RowStore,
+    results: RowStore,
+    /// By row, the number of its results.
+    result_of: Vec<u32>,
+    /// The functions have seen all rows of each partition.
+    functions: Functions,
+    key_bytes: usize,
+    schema: SchemaRef,
+    state_bytes: usize,
+    groups: Vec<u32>,
+    fresh: Vec<u32>,
+}
+
+/// The rows of a batch, encoded.
+struct Batch<'a> {
+    args: Vec<ArrayRef>,
+    rows: &'a EncodedRows,
+    now: i64,
+}
+
+/// A row behind all others of its partition, whose results are still to be computed.
+struct Append {
+    row: u32,
+    id: u32,
+    group: u32,
+    key: i64,
+    kind: RowKind,
+}
+
+/// Rows to come out, by their numbers and those of their results.
+#[derive(Default)]
+struct Changes {
+    kinds: Vec<u8>,
+    rows: Vec<u32>,
+    results: Vec<u32>,
+    /// Numbers that are free when the rows are out.
+    left_rows: Vec<u32>,
+    left_results: Vec<u32>,
+}
+
+impl Changes {
+    fn push(&mut self, kind: RowKind, row: u32, result: u32) {
+        self.kinds.push(kind as u8);
+        self.rows.push(row);
+        self.results.push(result);
+    }
+}
+
+/// What changed in a partition.
+enum Change {
+    Came(u32, RowKind),
+    Left(u32),
+}
+
+impl UpdatingOverOperator {
+    /// An operator over rows of `input` that gives columns of `output`: the input's, then results.
+    pub fn new(spec: &OverWindow, input: &Schema, output: &Schema) -> Result<Self> {
+        let type_of = |column: &usize| input.fields[*column].data_type.clone();
+        let partition: Vec<DataType> = spec.partition.iter().map(type_of).collect();
+        let order: Vec<SortColumn> = spec
+            .order
+            .iter()
+            .map(|(column, descending, nulls_first)| SortColumn {
+                data_type: type_of(column),
+                descending: *descending,
+                nulls_first: *nulls_first,
+            })
+            .collect();
+        let types: Vec<DataType> = input.fields.iter().map(|f| f.data_type.clone()).collect();
+        let results: Vec<DataType> =
+            output.fields.iter().skip(types.len()).map(|f| f.data_type.clone()).collect();
+        let ttl = Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX));
+        Ok(Self {
+            partition: spec.partition.clone(),
+            order: spec.order.iter().map(|(column, ..)| *column).collect(),
+            peers: spec.frame.unit == FrameUnit::Range,
+            keys: SortKeyEncoder::new(&order)?,
+            slots: KeySlots::new(&partition, ttl),
+            partitions: Vec::new(),
+            rows: RowStore::new(&types),
+            results: RowStore::new(&results),
+            result_of: Vec::new(),
+            functions: Functions::new(&spec.functions, false)?,
+            key_bytes: 0,
+            schema: output.to_arrow(),
+            state_bytes: 0,
+            groups: Vec::new(),
+            fresh: Vec::new(),
+        })
+    }
+
+    /// Finds the partitions of a batch's rows, and empties those that expired.
+    fn enter(&mut self, columns: &[ArrayRef], rows: usize, now: i64) -> Result<()> {
+        let keys = self.slots.encoder().encode(&pick(columns, &self.partition), rows)?;
+        self.slots.write(&keys, now, &mut self.groups, &mut self.fresh)?;
+        self.resize(self.slots.index().slot_bound() as usize);
+        for row in std::mem::take(&mut self.fresh) {
+            self.forget(self.groups[row as usize]);
+        }
+        Ok(())
+    }
+
+    fn resize(&mut self, groups: usize) {
+        self.functions.resize(groups);
+        if groups > self.partitions.len() {
+            self.partitions.resize_with(groups, Partition::default);
+        }
+    }
+
+    fn forget(&mut self, group: u32) {
+        let partition = std::mem::take(&mut self.partitions[group as usize]);
+        self.key_bytes -= partition.bytes(KEY_BYTES);
+        for row in partition.in_order().0 {
+            self.results.remove(self.result_of[row as usize]);
+            self.rows.remove(row);
+        }
+        self.functions.reset(&[group]);
+    }
+
+    fn keep(&mut self, batch: &Batch, row: usize) -> Result<u32> {
+        let id = self.rows.insert(batch.rows, row)?;
+        if id as usize >= self.result_of.len() {
+            self.result_of.resize(id as usize + 1, flott_state::NO_ROW);
+        }
+        Ok(id)
+    }
+
+    /// A row that comes. Those behind all others are put off, to be computed together.
+    fn insert(
+        &mut self,
+        batch: &Batch,
+        (row, kind): (usize, RowKind),
+        key: &[u8],
+        appends: &mut Vec<Append>,
+        out: &mut Changes,
+    ) -> Result<()> {
+        let group = self.groups[row];
+        let id = self.keep(batch, row)?;
+        let partition = &mut self.partitions[group as usize];
+        let place = partition.compare_to_last(key);
+        self.key_bytes += partition.insert(key, id, KEY_BYTES);
+        if place == Ordering::Greater {
+            partition.tail += 1;
+        }
+        let append = Append { row: row as u32, id, group, key: partition.tail, kind };
+        match place {
+            Ordering::Greater => appends.push(append),
+            Ordering::Equal if !self.peers => appends.push(append),
+            Ordering::Equal => {
+                self.append(batch, appends, out)?;
+                self.join_last(batch, &append, key, out)?;
+            }
+            Ordering::Less => {
+                self.append(batch, appends, out)?;
+                let position = self.partitions[group as usize].last_of(key);
+                self.recompute(group, Change::Came(id, kind), position, batch.now, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes the results of rows that stand behind all others.
+    fn append(
+        &mut self,
+        batch: &Batch,
+        appends: &mut Vec<Append>,
+        out: &mut Changes,
+    ) -> Result<()> {
+        if appends.is_empty() {
+            return Ok(());
+        }
+        let appends = std::mem::take(appends);
+        let mut script = Script { peers: self.peers, ..Script::default() };
+        for append in &appends {
+            let step = script.step(append.group, 1, append.key);
+            script.reads.push(step);
+        }
+        let rows = UInt32Array::from_iter_values(appends.iter().map(|append| append.row));
+        let args = batch.args.iter().map(|column| take(column, &rows, None));
+        let args = args.collect::<Result<Vec<_>, _>>()?;
+        let results = self.functions.run(&args, &script, batch.now)?;
+        let results = self.results.encode(&results, appends.len())?;
+        for (at, append) in appends.iter().enumerate() {
+            let result = self.results.insert(&results, at)?;
+            self.result_of[append.id as usize] = result;
+            out.push(append.kind, append.id, result);
+        }
+        Ok(())
+    }
+
+    /// A row of the last key: its peers get its results.
+    fn join_last(
+        &mut self,
+        batch: &Batch,
+        append: &Append,
+        key: &[u8],
+        out: &mut Changes,
+    ) -> Result<()> {
+        let args: Vec<ArrayRef> =
+            batch.args.iter().map(|column| column.slice(append.row as usize, 1)).collect();
+        let script = growing(&[append.group], &[append.key], true);
+        let results = self.functions.run(&args, &script, batch.now)?;
+        let results = self.results.encode(&results, 1)?;
+        let peers = self.partitions[append.group as usize].peers(key).to_vec();
+        let change = Change::Came(append.id, append.kind);
+        peers.into_iter().try_for_each(|peer| self.settle(peer, &results, 0, &change, out))
+    }
+
+    /// A row that is taken back.
+    fn remove(&mut self, batch: &Batch, row: usize, key: &[u8], out: &mut Changes) -> Result<()> {
+        let group = self.groups[row];
+        let rows = &self.rows;
+        let removed = self.partitions[group as usize]
+            .remove(key, KEY_BYTES, |kept| rows.is_row(kept, batch.rows, row));
+        let Some((id, position, bytes)) = removed else { return Ok(()) };
+        self.key_bytes -= bytes;
+        self.recompute(group, Change::Left(id), position, batch.now, out)
+    }
+
+    /// Computes a partition anew and gives what changed from a position on.
+    fn recompute(
+        &mut self,
+        group: u32,
+        change: Change,
+        position: Position,
+        now: i64,
+        out: &mut Changes,
+    ) -> Result<()> {
+        let (ids, keys) = self.partitions[group as usize].in_order();
+        self.functions.reset(&[group]);
+        let columns = self.rows.gather(&ids)?;
+        let args = pick(&columns, self.functions.args());
+        let script = growing(&vec![group; ids.len()], &keys, self.peers);
+        let results = self.functions.run(&args, &script, now)?;
+        let results = self.results.encode(&results, ids.len())?;
+        self.partitions[group as usize].tail = keys.last().copied().unwrap_or(0);
+        let changed = position.before + position.among;
+        let first = if self.peers { position.before } else { changed };
+        for (at, id) in ids.iter().enumerate().skip(first) {
+            if at == changed {
+                self.left(&change, out);
+            }
+            self.settle(*id, &results, at, &change, out)?;
+        }
+        if changed >= ids.len() {
+            self.left(&change, out);
+        }
+        Ok(())
+    }
+
+    fn left(&mut self, change: &Change, out: &mut Changes) {
+        if let Change::Left(id) = change {
+            let result = self.result_of[*id as usize];
+            out.push(RowKind::Delete, *id, result);
+            out.left_rows.push(*id);
+            out.left_results.push(result);
+        }
+    }
+
+    /// Gives a row if it came, or if its results are no longer what they were.
+    fn settle(
+        &mut self,
+        id: u32,
+        results: &EncodedRows,
+        at: usize,
+        change: &Change,
+        out: &mut Changes,
+    ) -> Result<()> {
+        let old = self.result_of[id as usize];
+        let came = match change {
+            Change::Came(new, kind) if *new == id => Some(*kind),
+            _ => None,
+        };
+        if came.is_none() && self.results.is_row(old, results, at) {
+            return Ok(());
+        }
+        let new = self.results.insert(results, at)?;
+        self.result_of[id as usize] = new;
+        match came {
+            Some(kind) => out.push(kind, id, new),
+            None => {
+                out.push(RowKind::UpdateBefore, id, old);
+                out.push(RowKind::UpdateAfter, id, new);
+                out.left_results.push(old);
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows to come out.
+    fn finish(&mut self, out: Changes) -> Result<ChangelogBatch> {
+        let mut columns = self.rows.gather(&out.rows)?;
+        columns.extend(self.results.gather(&out.results)?);
+        out.left_rows.into_iter().for_each(|id| self.rows.remove(id));
+        out.left_results.into_iter().for_each(|id| self.results.remove(id));
+        let options = RecordBatchOptions::new().with_row_count(Some(out.kinds.len()));
+        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
+        Ok(ChangelogBatch::new(rows, RowKinds::from(out.kinds)))
+    }
+
+    /// Forgets partitions without rows, and some that expired.
+    fn clean(&mut self, now: i64, rows: usize) {
+        let mut over = Vec::new();
+        self.slots.sweep(now, rows + SWEEP, &mut over);
+        let empty = self.groups.iter().filter(|group| self.partitions[**group as usize].is_empty());
+        over.extend(empty);
+        for group in over {
+            if self.slots.remove(group) {
+                self.forget(group);
+            }
+        }
+    }
+
+    fn account(&mut self) {
+        self.state_bytes = self.slots.memory()
+            + self.partitions.capacity() * size_of::<Partition>()
+            + self.key_bytes
+            + self.rows.len() * size_of::<u32>()
+            + self.rows.memory()
+            + self.results.memory()
+            + self.result_of.capacity() * size_of::<u32>()
+            + self.functions.memory();
+    }
+
+    fn state_schema(&self) -> String {
+        let unit = if self.peers { "RANGE" } else { "ROWS" };
+        self.slots.schema(&format!("{unit} {}", self.functions.schema()))
+    }
+}
+
+impl Operator for UpdatingOverOperator {
+    fn name(&self) -> &str {
+        "OverAggregate"
+    }
+
+    fn on_batch(
+        &mut self,
+        _input: usize,
+        batch: ChangelogBatch,
+        ctx: &mut OperatorContext,
+    ) -> Result<()> {
+        let columns = batch.rows.columns();
+        let now = ctx.now();
+        self.enter(columns, batch.len(), now)?;
+        let keys = self.keys.encode(&pick(columns, &self.order))?;
+        let rows = self.rows.encode(columns, batch.len())?;
+        let encoded = Batch { args: pick(columns, self.functions.args()), rows: &rows, now };
+        let mut out = Changes::default();
+        let mut appends = Vec::new();
+        let mut counts = Vec::with_capacity(batch.len() + 1);
+        counts.push(0);
+        for row in 0..batch.len() {
+            let (kind, key) = (batch.kind(row), keys.row(row));
+            if kind.adds() {
+                self.insert(&encoded, (row, kind), key, &mut appends, &mut out)?;
+            } else {
+                self.append(&encoded, &mut appends, &mut out)?;
+                self.remove(&encoded, row, key, &mut out)?;
+            }
+            counts.push(out.kinds.len() + appends.len());
+        }
+        self.append(&encoded, &mut appends, &mut out)?;
+        let marks = ctx.marks().remap(|row| counts[row]);
+        let out = self.finish(out)?;
+        self.clean(now, batch.len());
+        self.account();
+        ctx.emit_marked(out, marks)
+    }
+
+    fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let slots: Vec<u32> = self.slots.index().slots().collect();
+        let mut writer = self.functions.writer(&slots)?;
+        let section = state.keyed(SECTION, VERSION, &self.state_schema());
+        self.slots.snapshot(section, |slot, out| {
+            let partition = &self.partitions[slot as usize];
+            let (ids, _) = partition.in_order();
+            let results: Vec<u32> = ids.iter().map(|id| self.result_of[*id as usize]).collect();
+            out.i64(partition.tail);
+            self.rows.write_rows(&ids, out);
+            self.results.write_rows(&results, out);
+            writer.write(slot, out);
+        })?;
+        writer.finish()?;
+        self.slots.clear_dirty();
+        Ok(())
+    }
+
+    fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
+        let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
+        let mut reader = self.functions.reader(ctx.now());
+        let mut restored = Vec::new();
+        let Self { slots, rows, results, functions, .. } = self;
+        slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
+            let tail = input.i64()?;
+            let (mut ids, mut result_ids) = (Vec::new(), Vec::new());
+            rows.read_rows(input, &mut ids)?;
+            results.read_rows(input, &mut result_ids)?;
+            if ids.len() != result_ids.len() {
+                return Err(input.damaged("rows without results"));
+            }
+            restored.push((slot, tail, ids, result_ids));
+            reader.read(functions, slot, input)
+        })?;
+        reader.finish(&mut self.functions)?;
+        for (slot, tail, ids, result_ids) in restored {
+            self.restore_partition(slot, tail, &ids, &result_ids)?;
+        }
+        self.account();
+        Ok(())
+    }
+
+    fn state_bytes(&self) -> usize {
+        self.state_bytes
+    }
+
+    fn handles_marks(&self) -> bool {
+        true
+    }
+
+    fn needs_exact_watermarks(&self) -> bool {
+        false
+    }
+}
+
+impl UpdatingOverOperator {
+    /// Puts the rows of a snapshot, which are in order, in their places.
+    fn restore_partition(
+        &mut self,
+        group: u32,
+        tail: i64,
+        ids: &[u32],
+        results: &[u32],
+    ) -> Result<()> {
+        self.resize(group as usize + 1);
+        let columns = self.rows.gather(ids)?;
+        let keys = self.keys.encode(&pick(&columns, &self.order))?;
+        if keys.len() != ids.len() {
+            return Err(RuntimeError::internal("OverAggregate", "rows without a sort key"));
+        }
+        for ((id, result), key) in ids.iter().zip(results).zip(keys.iter()) {
+            if *id as usize >= self.result_of.len() {
+                self.result_of.resize(*id as usize + 1, flott_state::NO_ROW);
+            }
+            self.result_of[*id as usize] = *result;
+            self.key_bytes += self.partitions[group as usize].insert(key, *id, KEY_BYTES);
+        }
+        self.partitions[group as usize].tail = tail;
+        Ok(())
+    }
+}
