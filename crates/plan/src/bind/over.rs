@@ -6,7 +6,7 @@
 use flott_functions::aggregate::AggregateFunction;
 use flott_functions::{Expr, aggregate_function, coercion};
 use flott_sql::ast::{self, FunctionCall, NamedWindow, Span, WindowSpec};
-use flott_types::{DataType, Family, Field, Schema, TypeRoot, Value};
+use flott_types::{DataType, Family, Field, Schema, TimeAttribute, TypeRoot, Value};
 
 use super::Binder;
 use super::aggregate::AggregateSyntax;
@@ -157,13 +157,11 @@ impl OverCalls {
         for (number, (window, span)) in self.windows.into_iter().enumerate() {
             starts.push(plan.schema.len());
             let mut fields = plan.schema.fields.clone();
-            fields.extend(
-                window
-                    .calls
-                    .iter()
-                    .enumerate()
-                    .map(|(i, call)| Field::new(format!("w{number}$o{i}"), call.data_type.clone())),
-            );
+            let schema = plan.schema.clone();
+            fields.extend(window.calls.iter().enumerate().map(|(i, call)| {
+                let name = format!("w{number}$o{i}");
+                Field::new(name, call.data_type.clone()).with_time(time_of(call, &schema))
+            }));
             let schema = Schema::new(fields);
             plan = LogicalPlan::spanned(LogicalOp::Over(window), vec![plan], schema, span);
         }
@@ -185,6 +183,21 @@ impl PlacedCalls {
             None => column,
         })
     }
+}
+
+/// Whether a result still is event time: Flink lets functions hand it on that give one of their
+/// argument's values.
+fn time_of(call: &OverCall, schema: &Schema) -> Option<TimeAttribute> {
+    let value = match &call.function {
+        OverFunction::Offset(function) => &function.value,
+        OverFunction::Aggregate(aggregate) => match aggregate.function.name {
+            "MIN" | "MAX" | "FIRST_VALUE" | "LAST_VALUE" => aggregate.args.first()?,
+            _ => return None,
+        },
+        OverFunction::Ranking(_) => return None,
+    };
+    let time = super::select::time_of(value, schema);
+    time.filter(|time| *time == TimeAttribute::Rowtime)
 }
 
 /// Whether the rows of a frame are the same; the order of PARTITION BY does not matter.

@@ -59,8 +59,10 @@ pub(super) fn frames(
             (FrameBound::Preceding(by), Some(keys)) => {
                 keys.first(row, by, -1, from..partition.end).unwrap_or(before)
             }
+            // NULLs are at no distance from each other.
             (FrameBound::Following(by), Some(keys)) => {
-                keys.first(row, by, 1, from..partition.end).unwrap_or(before)
+                let of_null = if keys.leads_away(by) { behind } else { before };
+                keys.first(row, by, 1, from..partition.end).unwrap_or(of_null)
             }
         });
         let from = last(&ends);
@@ -75,7 +77,8 @@ pub(super) fn frames(
                 (row + 1).saturating_add(count(by)?).min(partition.end)
             }
             (FrameBound::Preceding(by), Some(keys)) => {
-                keys.behind(row, by, -1, from..partition.end).unwrap_or(behind)
+                let of_null = if keys.leads_away(by) { before } else { behind };
+                keys.behind(row, by, -1, from..partition.end).unwrap_or(of_null)
             }
             (FrameBound::Following(by), Some(keys)) => {
                 keys.behind(row, by, 1, from..partition.end).unwrap_or(behind)
@@ -149,8 +152,7 @@ impl Distances {
         })
     }
 
-    /// The first row of a range whose key is not before that of `row` moved by a distance; `None`
-    /// where the row has no key.
+    /// The first row of a range whose key is not before that of `row` moved by a distance.
     fn first(&self, row: usize, by: &Value, sign: i128, range: Range<usize>) -> Option<usize> {
         self.search(row, by, sign, range, false)
     }
@@ -160,25 +162,19 @@ impl Distances {
         self.search(row, by, sign, range, true)
     }
 
+    /// `None` where the row has no key.
     fn search(
         &self,
         row: usize,
         by: &Value,
         sign: i128,
-        range: Range<usize>,
+        mut range: Range<usize>,
         inclusive: bool,
     ) -> Option<usize> {
         let end = range.end;
-        let mut range = range;
-        match self {
-            Self::Exact(keys, per_milli) => {
-                let by = match by {
-                    Value::Millis(millis) => i128::from(*millis).saturating_mul(*per_milli),
-                    Value::Int(by) => i128::from(*by),
-                    Value::Decimal(by) => *by,
-                    _ => 0,
-                };
-                let bound = keys[row]?.saturating_add(by.saturating_mul(sign));
+        let found = match self {
+            Self::Exact(keys, _) => {
+                let bound = keys[row]?.saturating_add(self.exact(by).saturating_mul(sign));
                 range.find(|at| match keys[*at] {
                     Some(key) => key > bound || (!inclusive && key == bound),
                     // NULLs stand before all keys, where they are passed over, or behind all.
@@ -186,18 +182,40 @@ impl Distances {
                 })
             }
             Self::Approximate(keys) => {
-                let by = match by {
-                    Value::Double(by) => *by,
-                    Value::Float(by) => f64::from(*by),
-                    _ => 0.0,
-                };
-                let bound = keys[row]? + by * sign as f64;
+                // As Flink has it, distances are compared and not the key that is so far away.
+                let (here, by) = (keys[row]?, approximate(by) * sign as f64);
                 range.find(|at| match keys[*at] {
-                    Some(key) => key > bound || (!inclusive && key >= bound),
+                    Some(key) => key - here > by || (!inclusive && key - here >= by),
                     None => *at > row,
                 })
             }
+        };
+        Some(found.unwrap_or(end))
+    }
+
+    /// Whether a distance leads away from the row itself, and from its peers.
+    fn leads_away(&self, by: &Value) -> bool {
+        match self {
+            Self::Exact(..) => self.exact(by) > 0,
+            Self::Approximate(_) => approximate(by) > 0.0,
         }
-        .or(Some(end))
+    }
+
+    fn exact(&self, by: &Value) -> i128 {
+        let per_milli = if let Self::Exact(_, per_milli) = self { *per_milli } else { 1 };
+        match by {
+            Value::Millis(millis) => i128::from(*millis).saturating_mul(per_milli),
+            Value::Int(by) => i128::from(*by),
+            Value::Decimal(by) => *by,
+            _ => 0,
+        }
+    }
+}
+
+fn approximate(by: &Value) -> f64 {
+    match by {
+        Value::Double(by) => *by,
+        Value::Float(by) => f64::from(*by),
+        _ => 0.0,
     }
 }

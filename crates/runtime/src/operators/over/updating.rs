@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use flott_plan::logical::FrameUnit;
-use flott_plan::physical::OverWindow;
+use flott_plan::physical::{OverWindow, WindowFunction};
 use flott_state::{
     EncodedRows, KeySlots, RowStore, SortColumn, SortKeyEncoder, StateReader, StateWriter, Ttl,
 };
@@ -34,7 +34,9 @@ const KEY_BYTES: usize = size_of::<(Box<[u8]>, Vec<u32>)>() * 4 / 3;
 ///
 /// - A row that comes gives itself in the kind it came in, one that is taken back −D; every other row
 ///   whose results differ afterwards gives −U and +U, in order.
-/// - With RANGE rows of equal keys share their results.
+/// - With RANGE rows of equal keys share their results, and come out again whenever an accumulator of
+///   theirs changed, though the result be the same: AVG and the like count rows, so does SUM of values that
+///   may be NULL.
 /// - What is taken back and is not there is passed over.
 ///
 /// A row behind all others costs the same however many there are; any other one costs as much as
@@ -44,6 +46,8 @@ pub struct UpdatingOverOperator {
     order: Vec<usize>,
     /// Whether rows of equal keys share their results.
     peers: bool,
+    /// Columns whose values other than NULL change an accumulator, whatever they are.
+    counted: Vec<usize>,
     keys: SortKeyEncoder,
     slots: KeySlots,
     partitions: Vec<Partition>,
@@ -62,6 +66,7 @@ pub struct UpdatingOverOperator {
 
 /// The rows of a batch, encoded.
 struct Batch<'a> {
+    columns: &'a [ArrayRef],
     args: Vec<ArrayRef>,
     rows: &'a EncodedRows,
     now: i64,
@@ -96,9 +101,26 @@ impl Changes {
 }
 
 /// What changed in a partition.
-enum Change {
-    Came(u32, RowKind),
-    Left(u32),
+struct Change {
+    row: u32,
+    /// In which kind the row came; `None` when it left.
+    came: Option<RowKind>,
+    /// Whether results are given again though they are what they were.
+    repeats: bool,
+}
+
+/// The columns that functions count beside what they show of them.
+fn counted(functions: &[WindowFunction]) -> Vec<usize> {
+    let column = |function: &WindowFunction| {
+        let WindowFunction::Aggregate(call) = function else { return None };
+        let counts = match call.function.name {
+            "AVG" | "STDDEV_POP" | "STDDEV_SAMP" | "VAR_POP" | "VAR_SAMP" => true,
+            "SUM" => call.arg_types.iter().all(|ty| ty.nullable),
+            _ => false,
+        };
+        call.args.first().copied().filter(|_| counts)
+    };
+    functions.iter().filter_map(column).collect()
 }
 
 impl UpdatingOverOperator {
@@ -123,6 +145,10 @@ impl UpdatingOverOperator {
             partition: spec.partition.clone(),
             order: spec.order.iter().map(|(column, ..)| *column).collect(),
             peers: spec.frame.unit == FrameUnit::Range,
+            counted: match spec.frame.unit {
+                FrameUnit::Range => counted(&spec.functions),
+                FrameUnit::Rows => Vec::new(),
+            },
             keys: SortKeyEncoder::new(&order)?,
             slots: KeySlots::new(&partition, ttl),
             partitions: Vec::new(),
@@ -202,7 +228,8 @@ impl UpdatingOverOperator {
             Ordering::Less => {
                 self.append(batch, appends, out)?;
                 let position = self.partitions[group as usize].last_of(key);
-                self.recompute(group, Change::Came(id, kind), position, batch.now, out)?;
+                let change = self.change(batch, row, id, Some(kind));
+                self.recompute(group, change, position, batch.now, out)?;
             }
         }
         Ok(())
@@ -251,7 +278,7 @@ impl UpdatingOverOperator {
         let results = self.functions.run(&args, &script, batch.now)?;
         let results = self.results.encode(&results, 1)?;
         let peers = self.partitions[append.group as usize].peers(key).to_vec();
-        let change = Change::Came(append.id, append.kind);
+        let change = self.change(batch, append.row as usize, append.id, Some(append.kind));
         peers.into_iter().try_for_each(|peer| self.settle(peer, &results, 0, &change, out))
     }
 
@@ -263,7 +290,13 @@ impl UpdatingOverOperator {
             .remove(key, KEY_BYTES, |kept| rows.is_row(kept, batch.rows, row));
         let Some((id, position, bytes)) = removed else { return Ok(()) };
         self.key_bytes -= bytes;
-        self.recompute(group, Change::Left(id), position, batch.now, out)
+        let change = self.change(batch, row, id, None);
+        self.recompute(group, change, position, batch.now, out)
+    }
+
+    fn change(&self, batch: &Batch, row: usize, id: u32, came: Option<RowKind>) -> Change {
+        let repeats = self.counted.iter().any(|column| batch.columns[*column].is_valid(row));
+        Change { row: id, came, repeats }
     }
 
     /// Computes a partition anew and gives what changed from a position on.
@@ -298,10 +331,10 @@ impl UpdatingOverOperator {
     }
 
     fn left(&mut self, change: &Change, out: &mut Changes) {
-        if let Change::Left(id) = change {
-            let result = self.result_of[*id as usize];
-            out.push(RowKind::Delete, *id, result);
-            out.left_rows.push(*id);
+        if change.came.is_none() {
+            let result = self.result_of[change.row as usize];
+            out.push(RowKind::Delete, change.row, result);
+            out.left_rows.push(change.row);
             out.left_results.push(result);
         }
     }
@@ -316,11 +349,8 @@ impl UpdatingOverOperator {
         out: &mut Changes,
     ) -> Result<()> {
         let old = self.result_of[id as usize];
-        let came = match change {
-            Change::Came(new, kind) if *new == id => Some(*kind),
-            _ => None,
-        };
-        if came.is_none() && self.results.is_row(old, results, at) {
+        let came = change.came.filter(|_| change.row == id);
+        if came.is_none() && !change.repeats && self.results.is_row(old, results, at) {
             return Ok(());
         }
         let new = self.results.insert(results, at)?;
@@ -393,7 +423,8 @@ impl Operator for UpdatingOverOperator {
         self.enter(columns, batch.len(), now)?;
         let keys = self.keys.encode(&pick(columns, &self.order))?;
         let rows = self.rows.encode(columns, batch.len())?;
-        let encoded = Batch { args: pick(columns, self.functions.args()), rows: &rows, now };
+        let args = pick(columns, self.functions.args());
+        let encoded = Batch { columns, args, rows: &rows, now };
         let mut out = Changes::default();
         let mut appends = Vec::new();
         let mut counts = Vec::with_capacity(batch.len() + 1);

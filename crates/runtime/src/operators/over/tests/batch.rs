@@ -78,8 +78,8 @@ fn is_inside(
                     _ => 0,
                 };
                 let ((class, value), (other_class, other_value)) = (key(at), key(other));
-                // From NULL there is no distance: its peers alone are near.
-                let limit = if class == 1 { value + by } else { value };
+                // NULLs are far from all values, and at no distance from each other.
+                let limit = value + by;
                 if is_start {
                     (other_class, other_value) >= (class, limit)
                 } else {
