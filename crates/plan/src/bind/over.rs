@@ -160,7 +160,8 @@ impl OverCalls {
             let schema = plan.schema.clone();
             fields.extend(window.calls.iter().enumerate().map(|(i, call)| {
                 let name = format!("w{number}$o{i}");
-                Field::new(name, call.data_type.clone()).with_time(time_of(call, &schema))
+                let time = time_of(call, &schema).filter(|_| !batch);
+                Field::new(name, call.data_type.clone()).with_time(time)
             }));
             let schema = Schema::new(fields);
             plan = LogicalPlan::spanned(LogicalOp::Over(window), vec![plan], schema, span);
