@@ -22,7 +22,7 @@ use crate::logical::{LogicalOp, LogicalPlan, PlanRef};
 type Rule = fn(Vec<PlanRef>, &SessionSettings) -> Result<Vec<PlanRef>>;
 
 /// The rules, in order.
-const RULES: [(&str, Rule); 8] = [
+const RULES: &[(&str, Rule)] = &[
     ("fold constants", fold_constants::apply),
     ("prune what is empty", prune_empty::apply),
     ("drop sorts", drop_sorts::apply),
@@ -50,8 +50,6 @@ pub(crate) fn map_exprs(
     match &mut op {
         LogicalOp::Project(exprs) => replace_all(exprs, rewrite),
         LogicalOp::Filter(condition) => replace(condition, rewrite),
-        // The expressions of a pattern are not over columns of its input.
-        LogicalOp::Match(_) => {}
         LogicalOp::Values(rows) | LogicalOp::Expand(rows) => {
             rows.iter_mut().for_each(|row| replace_all(row, rewrite));
         }
