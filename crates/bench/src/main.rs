@@ -155,3 +155,18 @@ fn measure(tables: &Tables, parallelism: usize, text: &str) -> Result<Measured, 
     }
     Ok(Measured { rows, wall: wall.elapsed().as_secs_f64(), cpu: process::cpu_seconds() - cpu })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_run_over_generated_events() {
+        let tables = Tables::Generated { events: 500 };
+        for (name, text) in queries::named(&[]).unwrap_or_default() {
+            let measured = measure(&tables, 1, text);
+            let rows = measured.as_ref().map_or(0, |measured| measured.rows);
+            assert!(rows > 0, "{name}: {:?}", measured.err().map(|error| error.to_string()));
+        }
+    }
+}

@@ -11,7 +11,6 @@ const QUERIES: &[(&str, &str)] = &[
     ("q3", include_str!("../queries/q3.sql")),
     ("q4", include_str!("../queries/q4.sql")),
     ("q5", include_str!("../queries/q5.sql")),
-    ("q6", include_str!("../queries/q6.sql")),
     ("q7", include_str!("../queries/q7.sql")),
     ("q7w", include_str!("../queries/q7w.sql")),
     ("q8", include_str!("../queries/q8.sql")),

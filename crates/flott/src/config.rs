@@ -37,6 +37,8 @@ const OPTIONS: &[OptionDef] = &[
     LATE_FIRE,
     LATE_FIRE_DELAY,
     ALLOW_LATENESS,
+    SPLIT_DISTINCT,
+    DISTINCT_BUCKETS,
     MINI_BATCH,
     MINI_BATCH_SIZE,
     MINI_BATCH_LATENCY,
@@ -148,6 +150,18 @@ const CORRELATION: OptionDef = OptionDef::new(
     "whether correlated sub-queries that Flink refuses are planned, too",
 )
 .default("flink");
+const SPLIT_DISTINCT: OptionDef = OptionDef::new(
+    "table.optimizer.distinct-agg.split.enabled",
+    OptionKind::Bool,
+    "whether DISTINCT aggregates work in two steps: by key and bucket of values, then by key",
+)
+.default("false");
+const DISTINCT_BUCKETS: OptionDef = OptionDef::new(
+    "table.optimizer.distinct-agg.split.bucket-num",
+    OptionKind::Int,
+    "the number of those buckets",
+)
+.default("1024");
 const MINI_BATCH: OptionDef = OptionDef::new(
     "table.exec.mini-batch.enabled",
     OptionKind::Bool,
@@ -303,6 +317,7 @@ impl SessionConfig {
             interval_join_min_cleanup: millis(&INTERVAL_JOIN_CLEANUP)?,
             strict_state: options.bool(&STRICT_STATE)?,
             emit: self.emit()?,
+            distinct_buckets: self.distinct_buckets()?,
             mini_batch,
             not_null_enforcer: match word(&NOT_NULL_ENFORCER)?.as_str() {
                 "drop" => NotNullEnforcer::Drop,
@@ -316,6 +331,21 @@ impl SessionConfig {
             },
             working_directory,
         })
+    }
+
+    fn distinct_buckets(&self) -> Result<Option<u32>, PlanError> {
+        if !self.options.bool(&SPLIT_DISTINCT)? {
+            return Ok(None);
+        }
+        let buckets = self.options.int(&DISTINCT_BUCKETS)?.unwrap_or_default();
+        match u32::try_from(buckets).ok().filter(|buckets| *buckets > 0) {
+            Some(buckets) => Ok(Some(buckets)),
+            None => Err(PlanError::new(format!(
+                "invalid value '{buckets}' for option '{}'",
+                DISTINCT_BUCKETS.key
+            ))
+            .hint("use a number from 1")),
+        }
     }
 
     fn emit(&self) -> Result<EmitOptions, PlanError> {

@@ -27,6 +27,9 @@ pub struct PlannerConfig {
     pub strict_state: bool,
     /// When group windows give results beside their end.
     pub emit: EmitOptions,
+    /// Over how many buckets the values of DISTINCT aggregates are spread, where they are split
+    /// (`table.optimizer.distinct-agg.split.*`).
+    pub distinct_buckets: Option<u32>,
     /// Mini-batch aggregation, where it is enabled.
     pub mini_batch: Option<MiniBatch>,
     /// `table.exec.sink.not-null-enforcer`
@@ -97,6 +100,7 @@ impl Default for PlannerConfig {
             interval_join_min_cleanup: 0,
             strict_state: false,
             emit: EmitOptions::default(),
+            distinct_buckets: None,
             mini_batch: None,
             not_null_enforcer: NotNullEnforcer::Error,
             length_enforcer: LengthEnforcer::Ignore,

@@ -9,6 +9,7 @@ mod lookup;
 mod over;
 mod rank;
 mod sort;
+mod split_distinct;
 mod time_join;
 
 use std::collections::HashMap;

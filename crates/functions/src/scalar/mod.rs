@@ -4,6 +4,7 @@ use crate::ScalarFunction;
 
 mod arithmetic;
 pub(crate) mod bitmap;
+mod bucket;
 mod collection;
 pub(crate) mod comparison;
 pub(crate) mod conditional;
@@ -19,6 +20,7 @@ mod url;
 pub(crate) mod variant;
 
 pub use bitmap::bitmap_text;
+pub use bucket::BUCKET;
 pub(crate) use comparison::Equality;
 pub use variant::variant_text;
 

@@ -1,6 +1,10 @@
 //! Aggregation: by group, or by window where the keys name one.
 
+use std::sync::Arc;
+
 use flott_functions::Expr;
+use flott_sql::ast::Span;
+use flott_types::Schema;
 
 use super::{Lowering, by, column};
 use crate::logical::{Aggregate, AggregateCall, LogicalOp, PlanRef, WindowAssignment, WindowKind};
@@ -16,7 +20,21 @@ impl Lowering<'_> {
         if grouping_window(plan.input(), &aggregate.groups).is_some() {
             return self.window_aggregate(plan, aggregate);
         }
+        if let Some(split) = self.split_distinct(plan, aggregate)? {
+            return Ok(split);
+        }
         let input = self.node(plan.input())?;
+        self.group(input, aggregate, plan.schema.clone(), plan.span)
+    }
+
+    /// Groups the rows of an operator.
+    pub(super) fn group(
+        &mut self,
+        input: NodeId,
+        aggregate: &Aggregate,
+        schema: Arc<Schema>,
+        span: Option<Span>,
+    ) -> Result<NodeId> {
         let (input, columns) = self.columns(input, &operands(aggregate))?;
         let (keys, calls) = self.assign(aggregate, &aggregate.groups, &columns);
         let mut unique = self.plan.node(input).unique_keys.iter();
@@ -36,7 +54,7 @@ impl Lowering<'_> {
             keys: keys.clone(),
             calls,
         });
-        self.add(op, vec![by(input, &keys)], plan.schema.clone(), plan.span)
+        self.add(op, vec![by(input, &keys)], schema, span)
     }
 
     /// Splits the columns of [`operands`] into keys and calls.
