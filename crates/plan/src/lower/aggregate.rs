@@ -43,7 +43,7 @@ impl Lowering<'_> {
             let below = self.plan.node(input).schema.clone();
             let given =
                 keys.iter().map(|key| Expr::column(*key, below.fields[*key].data_type.clone()));
-            return self.add_calc(input, None, given.collect(), plan.schema.clone(), plan.span);
+            return self.add_calc(input, None, given.collect(), schema, span);
         }
         let op = PhysicalOp::GroupAggregate(GroupAggregate {
             input_retracts: !self.plan.node(input).changelog.is_insert_only(),
