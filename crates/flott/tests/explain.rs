@@ -96,3 +96,17 @@ fn connectors_and_formats_tell_their_options() {
     let error = session.execute("DESCRIBE CONNECTOR 'filesytem'").err().unwrap();
     assert!(error.to_string().contains("filesystem"), "{error}");
 }
+
+#[test]
+fn grouping_sets_that_all_have_the_window_are_aggregated_by_window() {
+    let mut session = TableEnvironment::new();
+    let table = "CREATE TABLE readings (sensor STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) \
+                 WITH ('connector' = 'datagen', 'number-of-rows' = '10')";
+    session.execute(table).unwrap();
+    let sql = "EXPLAIN SELECT sensor, window_start, window_end, COUNT(*) \
+               FROM TABLE(TUMBLE(TABLE readings, DESCRIPTOR(ts), INTERVAL '10' SECOND)) \
+               GROUP BY GROUPING SETS ((sensor, window_start, window_end), (window_start, window_end))";
+    let text = texts(&mut session, sql).concat().concat();
+    assert!(text.contains("WindowAggregate("), "{text}");
+    assert!(!text.contains("GroupAggregate("), "{text}");
+}

@@ -32,6 +32,19 @@ impl WindowColumns {
         [self.start, self.end, self.time].contains(&Some(column))
     }
 
+    /// The columns after an expansion: the last ones that every row has from them, since those that
+    /// grouping sets group by come last.
+    fn expand(self, rows: &[Vec<Expr>]) -> Self {
+        let width = rows.first().map_or(0, Vec::len);
+        let find = |column: Option<usize>| {
+            let column = column?;
+            let is_it =
+                |expr: &Expr| matches!(expr, Expr::Column { index, .. } if *index == column);
+            (0..width).rev().find(|at| rows.iter().all(|row| is_it(&row[*at])))
+        };
+        Self { start: find(self.start), end: find(self.end), time: find(self.time) }
+    }
+
     /// Whether both bounds are still there.
     pub fn is_whole(self) -> bool {
         self.start.is_some() && self.end.is_some()
@@ -49,6 +62,7 @@ pub fn window_columns(plan: &LogicalPlan) -> Option<WindowColumns> {
         LogicalOp::Filter(_) | LogicalOp::Over(_) | LogicalOp::Rank(_) => {
             window_columns(plan.input())?
         }
+        LogicalOp::Expand(rows) => window_columns(plan.input())?.expand(rows),
         LogicalOp::Join(_) => joined_windows(plan).into_iter().next()?,
         LogicalOp::Aggregate(aggregate) => {
             grouping_window(plan.input(), &aggregate.groups)?.project(&aggregate.groups)
@@ -133,6 +147,7 @@ pub fn window_assignment(plan: &LogicalPlan) -> Option<&WindowAssignment> {
         | LogicalOp::Filter(_)
         | LogicalOp::Over(_)
         | LogicalOp::Rank(_)
+        | LogicalOp::Expand(_)
         | LogicalOp::Aggregate(_) => window_assignment(plan.input()),
         LogicalOp::Join(join) => {
             window_assignment(&plan.inputs[usize::from(join.kind == JoinKind::Right)])
