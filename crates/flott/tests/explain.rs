@@ -110,3 +110,29 @@ fn grouping_sets_that_all_have_the_window_are_aggregated_by_window() {
     assert!(text.contains("WindowAggregate("), "{text}");
     assert!(!text.contains("GroupAggregate("), "{text}");
 }
+
+#[test]
+fn windows_say_what_bounds_their_state() {
+    let mut session = TableEnvironment::new();
+    let table = "CREATE TABLE ticks (s STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) \
+                 WITH ('connector' = 'datagen')";
+    session.execute(table).unwrap();
+    let mut line = |window: &str| {
+        let sql = format!("EXPLAIN SELECT SUM(v) OVER ({window}) AS total FROM ticks");
+        let text = texts(&mut session, &sql)[0][0].replace("\\n", "\n");
+        text.lines().find(|line| line.contains("OverAggregate(")).unwrap().to_string()
+    };
+    let range = line("PARTITION BY s ORDER BY ts RANGE INTERVAL '5' SECOND PRECEDING");
+    let window = "OverAggregate(partitionBy=[s], orderBy=[ts ASC], window=[ RANGE BETWEEN 5000 \
+                  PRECEDING AND CURRENT ROW], select=[s, v, ts, SUM(v) AS w0$o0])";
+    assert!(range.contains(window), "{range}");
+    assert!(range.contains("changelogMode=[I], state=[bounded by watermark]"), "{range}");
+    let running = line("PARTITION BY s ORDER BY ts");
+    assert!(running.contains("unbounded: the accumulators of each (s)"), "{running}");
+    let updating = line("PARTITION BY s ORDER BY v");
+    assert!(updating.contains("changelogMode=[I,UB,UA,D]"), "{updating}");
+    assert!(updating.contains("unbounded: all rows of each (s)"), "{updating}");
+    let distinct = "EXPLAIN SELECT COUNT(DISTINCT s) OVER (ORDER BY v) FROM ticks";
+    let distinct = &texts(&mut session, distinct)[0][0];
+    assert!(distinct.contains("notInFlink=[DISTINCT in the order of a column]"), "{distinct}");
+}
