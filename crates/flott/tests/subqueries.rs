@@ -444,6 +444,16 @@ fn views_keep_sub_queries_laterals_and_collections() {
 }
 
 #[test]
+fn natural_joins_with_what_the_row_computes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path(), "streaming", "flink");
+    for right in ["LATERAL (SELECT id FROM r)", "UNNEST(ARRAY[id]) AS t (id)"] {
+        let error = session.execute(&format!("SELECT * FROM l NATURAL JOIN {right}")).err();
+        assert!(error.is_some_and(|error| error.to_string().contains("NATURAL")), "{right}");
+    }
+}
+
+#[test]
 fn explain_shows_the_joins_that_sub_queries_become() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = session(folder.path(), "streaming", "flink");

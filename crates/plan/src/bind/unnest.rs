@@ -10,6 +10,7 @@ use flott_types::{Field, Schema, TypeRoot};
 use super::expr::Context;
 use super::query::rename;
 use super::select::{filter, one_row};
+use super::subquery::no_natural;
 use super::{Binder, Bound, Scope, symbol};
 use crate::decorrelate::unexpected_variable;
 use crate::logical::{Correlate, JoinKind, LogicalOp, LogicalPlan};
@@ -28,6 +29,9 @@ impl Binder<'_> {
             }
             _ => return Ok(None),
         };
+        if join.natural {
+            return Err(no_natural().at(right.span));
+        }
         let kind = correlate_kind(join)?;
         let given = correlate(left.clone(), kind, invocation, right)?;
         let (condition, span) = match &join.condition {

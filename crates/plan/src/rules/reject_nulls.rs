@@ -119,6 +119,9 @@ impl<P: Fn(usize) -> bool> Reading<'_, P> {
         if STRICT.contains(&name) {
             return self.strict(expr, &args.iter().collect::<Vec<_>>());
         }
+        if let ("BETWEEN", [value, low, high]) = (name, args) {
+            return self.between(value, low, high);
+        }
         let [only] = args else { return Known::Unknown };
         let known = self.of(only);
         let (null, truth) = match &known {
@@ -134,6 +137,19 @@ impl<P: Fn(usize) -> bool> Reading<'_, P> {
             "IS NOT TRUE" => Known::boolean(!truth),
             "IS FALSE" => Known::boolean(!null && !truth),
             "IS NOT FALSE" => Known::boolean(null || truth),
+            _ => Known::Unknown,
+        }
+    }
+
+    /// Two comparisons; between constants, a search.
+    fn between(&self, value: &Expr, low: &Expr, high: &Expr) -> Known {
+        let is_constant = |expr: &Expr| matches!(expr, Expr::Literal { .. });
+        if is_constant(low) && is_constant(high) {
+            return Known::Unknown;
+        }
+        let compare = |name, bound: &Expr| Expr::builtin(name, vec![value.clone(), bound.clone()]);
+        match (compare(">=", low), compare("<=", high)) {
+            (Ok(above), Ok(below)) => self.of(&Expr::And(vec![above, below])),
             _ => Known::Unknown,
         }
     }

@@ -21,6 +21,9 @@ impl Binder<'_> {
     pub fn bind_lateral(&mut self, join: &ast::Join, left: &Bound) -> Result<Option<Bound>> {
         let right = &join.right;
         let TableRefKind::Subquery { lateral: true, query } = &right.kind else { return Ok(None) };
+        if join.natural {
+            return Err(no_natural().at(right.span));
+        }
         let level = self.outer.len();
         let plan = self.inside(&left.scope, |binder| binder.bind_query(query))?.plan;
         let path = right.alias.iter().map(|alias| alias.name.value.clone()).collect();
@@ -68,6 +71,12 @@ impl Binder<'_> {
         let plan = LogicalPlan::project(plan, columns(&scope.fields), scope.schema());
         Ok(Some(Bound { plan, scope }))
     }
+}
+
+/// NATURAL would compare columns that the right side may compute from the left ones.
+pub fn no_natural() -> PlanError {
+    PlanError::new("NATURAL cannot join what is computed from each row of the left side")
+        .hint("use CROSS JOIN, or ON with the columns that must be equal")
 }
 
 fn is_true(expr: &Expr) -> bool {

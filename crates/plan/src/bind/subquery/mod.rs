@@ -14,6 +14,7 @@ use crate::logical::PlanRef;
 use crate::{PlanError, Result};
 
 pub use apply::{apply_condition, apply_values};
+pub use lateral::no_natural;
 
 /// A sub-query that an expression holds as a column with its number.
 #[derive(Clone)]
