@@ -3,6 +3,7 @@
 mod cost;
 mod joins;
 mod json;
+mod matching;
 mod over;
 mod rank;
 
@@ -195,6 +196,7 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
             text + ")"
         }
         PhysicalOp::Values(rows) => format!("Values(rows=[{}])", rows.len()),
+        PhysicalOp::Match(pattern) => matching::text(pattern, input_schema(0), &fields()),
         PhysicalOp::Calc(calc) => {
             let below = column_names(input_schema(0));
             let select = select(&calc.projection, &fields(), &below);

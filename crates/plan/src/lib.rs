@@ -11,6 +11,7 @@ mod error;
 pub mod explain;
 pub mod logical;
 mod lower;
+pub mod matching;
 pub mod physical;
 pub mod rules;
 pub mod traits;

@@ -46,6 +46,8 @@ pub enum LogicalOp {
     Project(Vec<Expr>),
     /// Keeps the rows for which a condition is TRUE.
     Filter(Expr),
+    /// Finds a row pattern.
+    Match(crate::matching::Match),
     /// Gives one row for each list of expressions and input row; grouping sets become this.
     Expand(Vec<Vec<Expr>>),
     /// Groups rows and aggregates each group.

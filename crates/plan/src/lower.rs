@@ -6,6 +6,7 @@ mod digest;
 mod group_window;
 mod join;
 mod lookup;
+mod matching;
 mod over;
 mod rank;
 mod sort;
@@ -88,6 +89,7 @@ impl Lowering<'_> {
             LogicalOp::Scan(scan) => self.scan(scan, schema, plan.span),
             LogicalOp::Values(rows) => self.values(rows, schema),
             LogicalOp::Project(_) | LogicalOp::Filter(_) => self.calc(plan),
+            LogicalOp::Match(pattern) => self.match_recognize(plan, pattern),
             LogicalOp::Expand(rows) => {
                 let input = any(self.node(plan.input())?);
                 self.add(PhysicalOp::Expand(rows.clone()), vec![input], schema, plan.span)
@@ -335,6 +337,7 @@ impl Lowering<'_> {
                 .filter_map(|key| key.columns.iter().map(|name| schema.index_of(name)).collect())
                 .collect(),
             PhysicalOp::Calc(calc) => keys::project(&first_keys, &calc.projection),
+            PhysicalOp::Match(_) => Vec::new(),
             PhysicalOp::GroupAggregate(aggregate) => keys::grouped(aggregate.keys.len()),
             PhysicalOp::WindowAggregate(aggregate) => keys::windowed(&aggregate.outputs),
             PhysicalOp::Join(join) => keys::joined(join, of(&inputs[0]).schema.len()),
@@ -388,6 +391,9 @@ impl Lowering<'_> {
         };
         match op {
             PhysicalOp::Source(_) | PhysicalOp::Limit { .. } => StateBound::Constant,
+            PhysicalOp::Match(pattern) => {
+                matching::state_bound(pattern, bounded, name(&pattern.partition, 0))
+            }
             PhysicalOp::GroupAggregate(aggregate) => {
                 let domain = &self.domains[inputs[0].node];
                 let calls = &aggregate.calls;

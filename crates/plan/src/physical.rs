@@ -82,6 +82,8 @@ pub enum PhysicalOp {
     Values(Vec<Vec<Value>>),
     /// Filters, then computes columns.
     Calc(Calc),
+    /// Finds a row pattern and gives a row for each match.
+    Match(crate::matching::Match),
     /// Gives one row for each list of expressions and input row.
     Expand(Vec<Vec<Expr>>),
     /// Aggregates groups, with a changelog of every change.

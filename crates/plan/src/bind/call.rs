@@ -23,6 +23,11 @@ impl Binder<'_> {
             return Err(self.no_function(call));
         };
         let upper = name.value.to_ascii_uppercase();
+        if context.matching.is_some()
+            && let Some(bound) = self.bind_match_call(call, context)?
+        {
+            return Ok(bound);
+        }
         if let Some(window) = &call.over {
             return self.bind_over(&upper, call, window, context);
         }

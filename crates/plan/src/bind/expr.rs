@@ -13,6 +13,7 @@ use super::scope::dotted_field;
 use super::{Binder, Scope, symbol};
 use crate::bind::aggregate::AggregateContext;
 use crate::bind::group_window::GroupWindow;
+use crate::bind::matching::MatchContext;
 use crate::bind::over::OverContext;
 use crate::{PlanError, Result};
 
@@ -28,12 +29,14 @@ pub struct Context<'s> {
     pub aliases: &'s [(String, Expr)],
     /// The group window of the SELECT, whose bounds the expression may name.
     pub window: Option<&'s GroupWindow>,
+    /// The row pattern whose rows it sees, in MEASURES and DEFINE.
+    pub matching: Option<MatchContext<'s>>,
 }
 
 impl<'s> Context<'s> {
     /// A context without aggregates.
     pub fn new(scope: &'s Scope) -> Self {
-        Self { scope, aggregates: None, overs: None, aliases: &[], window: None }
+        Self { scope, aggregates: None, overs: None, aliases: &[], window: None, matching: None }
     }
 
     /// The same context without aggregates and OVER, for what they take as arguments.
@@ -66,6 +69,9 @@ impl Binder<'_> {
     }
 
     fn bind_kind(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Expr> {
+        if let (ExprKind::Identifier(name), Some(matching)) = (&expr.kind, &mut context.matching) {
+            return matching.resolve(name, context.scope);
+        }
         match &expr.kind {
             ExprKind::Literal(literal) => bind_literal(literal, expr.span),
             ExprKind::Identifier(name) => context.resolve(name, self),

@@ -2,7 +2,7 @@
 //!
 //! The binder checks everything that needs no traits. One file a construct: [`expr`], [`call`],
 //! [`query`], [`select`], [`aggregate`], [`group_window`], [`over`], [`table`] (FROM), [`window`],
-//! [`insert`].
+//! [`matching`], [`insert`].
 
 mod aggregate;
 mod call;
@@ -12,6 +12,7 @@ mod group_window;
 mod hints;
 mod insert;
 mod literal;
+mod matching;
 pub(crate) mod outer;
 mod over;
 mod query;

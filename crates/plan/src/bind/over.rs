@@ -269,6 +269,7 @@ impl Binder<'_> {
             overs: None,
             aliases: context.aliases,
             window: context.window,
+            matching: None,
         };
         let mut order = Vec::new();
         for item in &spec.order_by {

@@ -133,6 +133,7 @@ impl Binder<'_> {
             overs: context.overs.as_deref_mut(),
             aliases: &aliases,
             window: context.window,
+            matching: None,
         };
         let condition = self.bind_condition(qualify, &mut context)?;
         if !condition.columns().into_iter().any(is_over_column) {

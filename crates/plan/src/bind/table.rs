@@ -54,7 +54,9 @@ impl Binder<'_> {
             TableRefKind::Join(join) => self.bind_join(join),
             TableRefKind::Sample { .. } => Err(unsupported("TABLESAMPLE")),
             TableRefKind::Snapshot { period, .. } => Err(self.no_time_travel(period)),
-            TableRefKind::MatchRecognize { .. } => Err(unsupported("MATCH_RECOGNIZE")),
+            TableRefKind::MatchRecognize { input, clause } => {
+                self.bind_match_recognize(input, clause)
+            }
         }
     }
 

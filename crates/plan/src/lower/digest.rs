@@ -19,6 +19,7 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
             write!(out, "source {} {:?}", scan.identity, scan.columns).ok()?;
             write!(out, " {:?} {:?} {:?}", scan.watermark, scan.idle_timeout, scan.limit).ok()?;
         }
+        PhysicalOp::Match(pattern) => write!(out, "match {}", pattern.digest()).ok()?,
         PhysicalOp::Calc(calc) => {
             let volatile = calc.projection.iter().chain(&calc.condition);
             if volatile.clone().any(|e| e.volatility() == flott_functions::Volatility::Volatile) {

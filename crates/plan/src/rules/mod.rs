@@ -48,6 +48,8 @@ pub(crate) fn map_exprs(
     match &mut op {
         LogicalOp::Project(exprs) => replace_all(exprs, rewrite),
         LogicalOp::Filter(condition) => replace(condition, rewrite),
+        // The expressions of a pattern are not over columns of its input.
+        LogicalOp::Match(_) => {}
         LogicalOp::Values(rows) | LogicalOp::Expand(rows) => {
             rows.iter_mut().for_each(|row| replace_all(row, rewrite));
         }

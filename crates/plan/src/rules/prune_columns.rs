@@ -56,6 +56,10 @@ fn keep(plan: &LogicalPlan, mut wanted: Columns) -> Columns {
     let all = || (0..plan.schema.len()).collect();
     match &plan.op {
         LogicalOp::Project(_) => wanted,
+        LogicalOp::Match(pattern) => {
+            wanted.extend(0..pattern.partition.len());
+            wanted
+        }
         LogicalOp::Filter(condition) => {
             wanted.extend(condition.columns());
             wanted
@@ -121,6 +125,7 @@ fn input_columns(plan: &LogicalPlan, kept: &Columns) -> Vec<Columns> {
     let of = |exprs: &mut dyn Iterator<Item = &Expr>| exprs.flat_map(Expr::columns).collect();
     match &plan.op {
         LogicalOp::Project(exprs) => vec![of(&mut kept.iter().map(|i| &exprs[*i]))],
+        LogicalOp::Match(pattern) => vec![measured(pattern, kept).columns()],
         LogicalOp::Filter(_) | LogicalOp::Sort(_) => vec![kept.clone()],
         LogicalOp::Expand(rows) => {
             vec![of(&mut rows.iter().flat_map(|row| kept.iter().map(|i| &row[*i])))]
@@ -167,6 +172,17 @@ fn input_columns(plan: &LogicalPlan, kept: &Columns) -> Vec<Columns> {
     }
 }
 
+/// A pattern with only the measures that are kept.
+fn measured(pattern: &crate::matching::Match, kept: &Columns) -> crate::matching::Match {
+    let mut pattern = pattern.clone();
+    let mut column = pattern.partition.len();
+    pattern.measures.retain(|_| {
+        column += 1;
+        kept.contains(&(column - 1))
+    });
+    pattern
+}
+
 /// A node about to lose columns.
 struct Pruned<'p> {
     plan: &'p LogicalPlan,
@@ -194,6 +210,7 @@ impl<'p> Pruned<'p> {
                 | LogicalOp::Expand(_)
                 | LogicalOp::Aggregate(_)
                 | LogicalOp::Correlate(_)
+                | LogicalOp::Match(_)
         );
         let mut inputs = Vec::new();
         let mut columns = Vec::new();
@@ -238,6 +255,10 @@ impl<'p> Pruned<'p> {
                     self.kept.contains(&(index - 1))
                 });
                 LogicalOp::Aggregate(aggregate)
+            }
+            LogicalOp::Match(pattern) => {
+                let pattern = measured(&pattern, &self.kept);
+                LogicalOp::Match(pattern.map_columns(&|column| self.position(0, column)))
             }
             LogicalOp::Window(mut window) => {
                 window.time_column = self.position(0, window.time_column);

@@ -18,6 +18,7 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
     match op {
         PhysicalOp::Source(scan) => scan.source.changelog_mode(),
         PhysicalOp::Values(_) => ChangelogMode::INSERT_ONLY,
+        PhysicalOp::Match(_) => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Calc(_) | PhysicalOp::Expand(_) | PhysicalOp::Limit { .. } => first,
         PhysicalOp::WindowAssign(_) | PhysicalOp::Correlate(_) => first,
         PhysicalOp::GroupAggregate(aggregate) => {

@@ -48,6 +48,10 @@ fn operator(
     let input = |i: usize| &plan.node(node.inputs[i].node).schema;
     Ok(match &node.op {
         PhysicalOp::Calc(calc) => Box::new(calc_operator(calc, input(0), node, settings)?),
+        PhysicalOp::Match(pattern) => {
+            let schema = node.schema.to_arrow();
+            Box::new(crate::operators::MatchOperator::new(pattern, input(0), schema, settings)?)
+        }
         PhysicalOp::Expand(rows) => {
             let rows = rows.iter().map(|row| compile(row, settings)).collect::<Result<Vec<_>>>()?;
             Box::new(ExpandOperator::new(rows, node.schema.to_arrow()))

@@ -115,8 +115,8 @@ pub enum PatternKind {
 /// How often a pattern may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PatternQuantifier {
-    /// At least so often.
-    pub min: u32,
+    /// At least so often; `None` where it is left out, as in `{,3}`.
+    pub min: Option<u32>,
     /// At most so often; `None` is without limit.
     pub max: Option<u32>,
     /// Whether `?` stands behind it: as few as possible.

@@ -188,11 +188,11 @@ impl Parser<'_> {
     fn optional_pattern_quantifier(&mut self) -> Parsed<Option<PatternQuantifier>> {
         let start = self.start();
         let (min, max) = if self.eat(TokenKind::Star) {
-            (0, None)
+            (Some(0), None)
         } else if self.eat(TokenKind::Plus) {
-            (1, None)
+            (Some(1), None)
         } else if self.eat(TokenKind::Question) {
-            (0, Some(1))
+            (Some(0), Some(1))
         } else if self.at(TokenKind::LeftBrace) && !self.ahead(1, TokenKind::Minus) {
             self.advance();
             self.braced_quantifier()?
@@ -204,13 +204,13 @@ impl Parser<'_> {
     }
 
     /// `n}`, `n,}`, `n,m}` or `,m}`
-    fn braced_quantifier(&mut self) -> Parsed<(u32, Option<u32>)> {
+    fn braced_quantifier(&mut self) -> Parsed<(Option<u32>, Option<u32>)> {
         let min = if self.at(TokenKind::Comma) { None } else { Some(self.unsigned_int()?) };
         let bounds = if self.eat(TokenKind::Comma) {
             let has_max = min.is_none() || self.at(TokenKind::Integer);
-            (min.unwrap_or(0), if has_max { Some(self.unsigned_int()?) } else { None })
+            (min, if has_max { Some(self.unsigned_int()?) } else { None })
         } else {
-            (min.unwrap_or(0), min)
+            (min, min)
         };
         self.expect(TokenKind::RightBrace)?;
         Ok(bounds)

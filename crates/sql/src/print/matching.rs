@@ -79,13 +79,13 @@ impl Display for Pattern {
 impl Display for PatternQuantifier {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match (self.min, self.max) {
-            (0, None) => f.write_str("*")?,
-            (1, None) => f.write_str("+")?,
-            (0, Some(1)) => f.write_str("?")?,
-            (min, None) => write!(f, "{{ {min}, }}")?,
-            (0, Some(max)) if max > 0 => write!(f, "{{ , {max} }}")?,
-            (min, Some(max)) if min == max => write!(f, "{{ {min} }}")?,
-            (min, Some(max)) => write!(f, "{{ {min}, {max} }}")?,
+            (None | Some(0), None) => f.write_str("*")?,
+            (Some(1), None) => f.write_str("+")?,
+            (Some(0), Some(1)) => f.write_str("?")?,
+            (Some(min), None) => write!(f, "{{ {min}, }}")?,
+            (None, Some(max)) => write!(f, "{{ , {max} }}")?,
+            (Some(min), Some(max)) if min == max => write!(f, "{{ {min} }}")?,
+            (Some(min), Some(max)) => write!(f, "{{ {min}, {max} }}")?,
         }
         if self.reluctant { f.write_str(" ?") } else { Ok(()) }
     }
