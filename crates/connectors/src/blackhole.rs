@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use flott_catalog::connector::{
-    Committable, ConnectorDef, ConnectorError, SinkWriter, TableContext, TableSink, WriterContext,
+    Committable, ConnectorDef, ConnectorError, OptionDef, SinkWriter, TableContext, TableSink,
+    WriterContext,
 };
-use flott_types::{ChangelogBatch, ChangelogMode};
+use flott_types::{ChangelogBatch, ChangelogMode, RowKind};
 
-use crate::common::{COMMON, validate};
+use crate::common::{CHANGELOG_MODE, COMMON, changelog_mode, concat, validate};
+
+static OPTIONS: [OptionDef; COMMON.len() + 1] = concat(&[COMMON, &[CHANGELOG_MODE]]);
 
 /// The connector `blackhole`.
 pub(crate) static BLACKHOLE: ConnectorDef = ConnectorDef {
     name: "blackhole",
     help: "swallows all rows",
-    options: COMMON,
+    options: &OPTIONS,
     uses_format: false,
     source: None,
     sink: Some(sink),
@@ -21,16 +24,21 @@ pub(crate) static BLACKHOLE: ConnectorDef = ConnectorDef {
 
 fn sink(context: &TableContext) -> Result<Arc<dyn TableSink>, ConnectorError> {
     validate(context, &BLACKHOLE)?;
-    Ok(Arc::new(BlackholeSink { table: context.identifier.as_str().into() }))
+    Ok(Arc::new(BlackholeSink {
+        table: context.identifier.as_str().into(),
+        mode: changelog_mode(context)?,
+    }))
 }
 
 struct BlackholeSink {
     table: Arc<str>,
+    mode: Option<ChangelogMode>,
 }
 
 impl TableSink for BlackholeSink {
+    /// As in Flink, −U rows are not asked for.
     fn changelog_mode(&self, requested: ChangelogMode) -> ChangelogMode {
-        requested
+        self.mode.unwrap_or(requested.without(RowKind::UpdateBefore))
     }
 
     fn writer(&self, context: &WriterContext) -> Result<Box<dyn SinkWriter>, ConnectorError> {

@@ -3,6 +3,7 @@
 use flott_catalog::connector::{
     ConnectorDef, ConnectorError, OptionDef, OptionKind, Options, TableContext,
 };
+use flott_types::{ChangelogMode, RowKind};
 
 /// Names the connector of a table.
 pub(crate) const CONNECTOR: OptionDef =
@@ -64,6 +65,54 @@ pub(crate) const COMMON: &[OptionDef] = &[
          kept for each of their values is bounded",
     ),
 ];
+
+/// What changes a table holds or takes.
+pub(crate) const CHANGELOG_MODE: OptionDef = OptionDef::new(
+    "changelog-mode",
+    OptionKind::Enum(&["insert-only", "upsert", "all"]),
+    "what a record does to the table: 'upsert' replaces the row of its primary key; what the format \
+     or the query says when absent",
+);
+
+/// The changelog that a table's options ask for, if they do.
+pub(crate) fn changelog_mode(
+    context: &TableContext,
+) -> Result<Option<ChangelogMode>, ConnectorError> {
+    let Some(mode) = context.options.text(&CHANGELOG_MODE) else { return Ok(None) };
+    match mode.to_ascii_lowercase().as_str() {
+        "insert-only" => Ok(Some(ChangelogMode::INSERT_ONLY)),
+        "all" => Ok(Some(ChangelogMode::ALL)),
+        _ if context.primary_key.is_empty() => Err(ConnectorError::new(
+            "'changelog-mode' = 'upsert' finds rows by their key, but the table has no PRIMARY KEY",
+        )
+        .hint("declare PRIMARY KEY (…) NOT ENFORCED on the table")),
+        _ => Ok(Some(ChangelogMode::UPSERT)),
+    }
+}
+
+/// The changelog of a table whose format can do `format`, if its options ask for one.
+pub(crate) fn changelog_mode_with(
+    context: &TableContext,
+    format: ChangelogMode,
+) -> Result<ChangelogMode, ConnectorError> {
+    let upserts = ChangelogMode::INSERT_ONLY.with(RowKind::UpdateAfter);
+    match changelog_mode(context)? {
+        None => Ok(format),
+        // Records without a kind set the row of their key and cannot delete it.
+        Some(ChangelogMode::UPSERT) if format.is_insert_only() => Ok(upserts),
+        Some(mode) if mode.is_subset(format) => Ok(mode),
+        Some(_) => Err(invalid(
+            CHANGELOG_MODE.key,
+            context.options.text(&CHANGELOG_MODE).unwrap_or_default(),
+            "'all' only with a format for changes such as debezium-json",
+        )),
+    }
+}
+
+/// The positions of the columns that records have: partition columns are in the path alone.
+pub(crate) fn record_columns(context: &TableContext) -> Vec<usize> {
+    (0..context.schema.len()).filter(|at| !context.partition_keys.contains(at)).collect()
+}
 
 /// Several lists of options as one.
 pub(crate) const fn concat<const N: usize>(lists: &[&[OptionDef]]) -> [OptionDef; N] {

@@ -9,7 +9,7 @@ use flott_catalog::connector::{
 use flott_types::Schema;
 use jiff::tz::TimeZone;
 
-use crate::common::FORMAT;
+use crate::common::{FORMAT, record_columns};
 
 /// A format with the options that a table gives it, checked.
 #[derive(Clone)]
@@ -17,6 +17,8 @@ pub(crate) struct TableFormat {
     pub(crate) def: &'static FormatDef,
     pub(crate) options: Options,
     zone: TimeZone,
+    /// The columns of the primary key that records hold.
+    key: Vec<usize>,
 }
 
 impl TableFormat {
@@ -31,15 +33,19 @@ impl TableFormat {
         options
             .validate(&format!("format '{name}'"), def.options)
             .map_err(|error| error.at(format!("options '{name}.*'")))?;
-        Ok(Self { def, options, zone: context.zone.clone() })
+        let columns = record_columns(context);
+        let key = columns.iter().enumerate().filter(|(_, at)| context.primary_key.contains(at));
+        let key = key.map(|(i, _)| i).collect();
+        Ok(Self { def, options, zone: context.zone.clone(), key })
     }
 
     /// A decoder of records that have the columns of `schema`, of which it gives those at
-    /// `projection`.
+    /// `projection`, and behind them columns of the format's own.
     pub(crate) fn decoder(
         &self,
         schema: Schema,
         projection: Vec<usize>,
+        metadata: Vec<String>,
         bad_records: Arc<dyn BadRecordHandler>,
     ) -> Result<Box<dyn Decoder>, ConnectorError> {
         let Some(make) = self.def.decoder else {
@@ -48,7 +54,8 @@ impl TableFormat {
         make(&DecodeContext {
             schema,
             projection,
-            metadata: Vec::new(),
+            key: self.key.clone(),
+            metadata,
             options: self.options.clone(),
             zone: self.zone.clone(),
             bad_records,
@@ -60,7 +67,12 @@ impl TableFormat {
         let Some(make) = self.def.encoder else {
             return Err(self.one_way("written"));
         };
-        make(&EncodeContext { schema, options: self.options.clone(), zone: self.zone.clone() })
+        make(&EncodeContext {
+            schema,
+            key: self.key.clone(),
+            options: self.options.clone(),
+            zone: self.zone.clone(),
+        })
     }
 
     fn one_way(&self, what: &str) -> ConnectorError {

@@ -57,12 +57,12 @@ fn metadata_and_projection_come_in_the_order_asked_for() {
             ScanColumn::Physical(0),
             ScanColumn::Metadata("file.path".into()),
         ],
-        limit: None,
+        ..Default::default()
     };
     let rows = table.try_rows(&request, Arc::new(FailOnBadRecord)).unwrap();
     let shown = path.to_str().unwrap();
     assert_eq!(rows[0], format!("a.txt|a|8|1234|1|{shown}"));
-    let none = ScanRequest { columns: vec![], limit: None };
+    let none = ScanRequest::default();
     assert_eq!(table.try_rows(&none, Arc::new(FailOnBadRecord)).unwrap().len(), 2);
     let three = ScanRequest { limit: Some(1), ..table.all_columns() };
     assert_eq!(table.try_rows(&three, Arc::new(FailOnBadRecord)).unwrap(), ["1|a"]);
@@ -88,7 +88,7 @@ fn partition_columns_come_from_the_path() {
     ];
     let table = Table::new(dir.path(), &columns, &[("path", "t")]).partitioned_by(&[3, 1]);
     assert_eq!(table.rows(), ["1|a|one|1", "2|b/c|two|2", "3|x|three|~"]);
-    let keys_only = ScanRequest { columns: vec![ScanColumn::Physical(3)], limit: None };
+    let keys_only = ScanRequest { columns: vec![ScanColumn::Physical(3)], ..Default::default() };
     let rows = table.try_rows(&keys_only, Arc::new(FailOnBadRecord)).unwrap();
     assert_eq!(rows, ["1", "2", "~"]);
 

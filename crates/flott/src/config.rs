@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use flott_catalog::connector::{OptionDef, OptionKind, Options};
 use flott_functions::SessionSettings;
 use flott_plan::{
-    EmitOptions, LengthEnforcer, MiniBatch, NotNullEnforcer, PlanError, PlannerConfig,
+    EmitOptions, Enforcement, KeyedShuffle, LengthEnforcer, MiniBatch, NestedEnforcer,
+    NotNullEnforcer, PlanError, PlannerConfig, UpsertMaterialize,
 };
 use jiff::tz::TimeZone;
 
@@ -44,6 +45,11 @@ const OPTIONS: &[OptionDef] = &[
     MINI_BATCH_LATENCY,
     NOT_NULL_ENFORCER,
     LENGTH_ENFORCER,
+    NESTED_ENFORCER,
+    CDC_EVENTS_DUPLICATE,
+    UPSERT_MATERIALIZE,
+    REQUIRE_ON_CONFLICT,
+    KEYED_SHUFFLE,
     LEGACY_BYTES_TO_STRING,
     BUFFER_TIMEOUT,
     WATERMARK_INTERVAL,
@@ -189,6 +195,36 @@ const LENGTH_ENFORCER: OptionDef = OptionDef::new(
     "what becomes of texts and bytes longer than their column of a sink",
 )
 .default("ignore");
+const NESTED_ENFORCER: OptionDef = OptionDef::new(
+    "table.exec.sink.nested-constraint-enforcer",
+    OptionKind::Enum(&["ignore", "rows", "rows_and_collections"]),
+    "whether NOT NULL and lengths hold inside of nested values of a sink, too",
+)
+.default("ignore");
+const CDC_EVENTS_DUPLICATE: OptionDef = OptionDef::new(
+    "table.exec.source.cdc-events-duplicate",
+    OptionKind::Bool,
+    "whether change events may come twice, so that each is compared with the last of its key",
+)
+.default("false");
+const UPSERT_MATERIALIZE: OptionDef = OptionDef::new(
+    "table.exec.sink.upsert-materialize",
+    OptionKind::Enum(&["none", "auto", "force"]),
+    "whether a sink gets one row a key where rows of different keys of the query share one",
+)
+.default("auto");
+const REQUIRE_ON_CONFLICT: OptionDef = OptionDef::new(
+    "table.exec.sink.require-on-conflict",
+    OptionKind::Bool,
+    "whether an INSERT whose upsert key differs from the sink's key must say what a conflict does",
+)
+.default("true");
+const KEYED_SHUFFLE: OptionDef = OptionDef::new(
+    "table.exec.sink.keyed-shuffle",
+    OptionKind::Enum(&["none", "auto", "force"]),
+    "whether rows go to a sink's tasks by their primary key",
+)
+.default("auto");
 const LEGACY_BYTES_TO_STRING: OptionDef = OptionDef::new(
     "table.exec.legacy-bytes-to-string-cast",
     OptionKind::Bool,
@@ -305,6 +341,31 @@ impl SessionConfig {
         } else {
             None
         };
+        let enforcement = Enforcement {
+            not_null: match word(&NOT_NULL_ENFORCER)?.as_str() {
+                "drop" => NotNullEnforcer::Drop,
+                _ => NotNullEnforcer::Error,
+            },
+            length: match word(&LENGTH_ENFORCER)?.as_str() {
+                "trim_pad" => LengthEnforcer::TrimPad,
+                "error" => LengthEnforcer::Error,
+                _ => LengthEnforcer::Ignore,
+            },
+            nested: match word(&NESTED_ENFORCER)?.as_str() {
+                "rows" => NestedEnforcer::Rows,
+                "rows_and_collections" => NestedEnforcer::RowsAndCollections,
+                _ => NestedEnforcer::Ignore,
+            },
+        };
+        if enforcement.nested == NestedEnforcer::RowsAndCollections
+            && enforcement.length == LengthEnforcer::TrimPad
+        {
+            return Err(PlanError::new(
+                "Trimming and/or padding is not supported if constraint checking is enabled on \
+                 types nested in collections.",
+            )
+            .hint("SET 'table.exec.sink.nested-constraint-enforcer' = 'ROWS'"));
+        }
         Ok(PlannerConfig {
             batch: word(&RUNTIME_MODE)? == "batch",
             dynamic_table_options: options.bool(&DYNAMIC_TABLE_OPTIONS)?,
@@ -319,15 +380,19 @@ impl SessionConfig {
             emit: self.emit()?,
             distinct_buckets: self.distinct_buckets()?,
             mini_batch,
-            not_null_enforcer: match word(&NOT_NULL_ENFORCER)?.as_str() {
-                "drop" => NotNullEnforcer::Drop,
-                _ => NotNullEnforcer::Error,
+            enforcement,
+            cdc_events_duplicate: options.bool(&CDC_EVENTS_DUPLICATE)?,
+            upsert_materialize: match word(&UPSERT_MATERIALIZE)?.as_str() {
+                "none" => UpsertMaterialize::None,
+                "force" => UpsertMaterialize::Force,
+                _ => UpsertMaterialize::Auto,
             },
             general_correlation: word(&CORRELATION)? == "general",
-            length_enforcer: match word(&LENGTH_ENFORCER)?.as_str() {
-                "trim_pad" => LengthEnforcer::TrimPad,
-                "error" => LengthEnforcer::Error,
-                _ => LengthEnforcer::Ignore,
+            require_on_conflict: options.bool(&REQUIRE_ON_CONFLICT)?,
+            keyed_shuffle: match word(&KEYED_SHUFFLE)?.as_str() {
+                "none" => KeyedShuffle::None,
+                "force" => KeyedShuffle::Force,
+                _ => KeyedShuffle::Auto,
             },
             working_directory,
         })

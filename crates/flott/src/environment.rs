@@ -273,7 +273,7 @@ impl TableEnvironment {
                 return Err(PlanError::new(format!(
                     "the dead-letter table '{path}' does not exist"
                 ))
-                .hint("create it with columns `raw` BYTES, place STRING, error STRING")
+                .hint("create it with columns raw_record BYTES, place STRING, error STRING")
                 .into());
             };
             let sink = self.with_binder(|binder| binder.table_sink(path, &table))?;

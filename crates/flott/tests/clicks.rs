@@ -59,10 +59,7 @@ fn lines(folder: &Path) -> Vec<String> {
 #[test]
 fn a_count_by_user_updates_as_clicks_come() {
     let folder = tempfile::tempdir().unwrap();
-    let given = rows(
-        &mut session(folder.path()),
-        "SELECT `user`, COUNT(url) AS cnt FROM clicks GROUP BY `user`",
-    );
+    let given = rows(&mut session(folder.path()), COUNT);
     assert_eq!(
         given.unwrap(),
         ["+I[Mary, 1]", "+I[Bob, 1]", "-U[Mary, 1]", "+U[Mary, 2]", "+I[Liz, 1]"]
@@ -111,22 +108,215 @@ fn an_hourly_count_only_appends() {
     );
 }
 
+const COUNT: &str = "SELECT `user`, COUNT(url) AS cnt FROM clicks GROUP BY `user`";
+
+/// A table of counts by user, with options of its own.
+fn counts(session: &mut TableEnvironment, options: &str) {
+    session
+        .execute(&format!(
+            "CREATE TABLE counts (`user` STRING, cnt BIGINT, PRIMARY KEY (`user`) NOT ENFORCED)
+             WITH ('connector' = 'filesystem', 'path' = 'counts', {options})"
+        ))
+        .unwrap();
+}
+
 #[test]
 fn an_upsert_form_has_one_message_a_change() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = session(folder.path());
+    counts(&mut session, "'format' = 'upsert-json'");
+    write(&mut session, &format!("INSERT INTO counts {COUNT}")).unwrap();
+    assert_eq!(
+        lines(&folder.path().join("counts")),
+        [
+            r#"{"key":{"user":"Mary"},"value":{"user":"Mary","cnt":1}}"#,
+            r#"{"key":{"user":"Bob"},"value":{"user":"Bob","cnt":1}}"#,
+            r#"{"key":{"user":"Mary"},"value":{"user":"Mary","cnt":2}}"#,
+            r#"{"key":{"user":"Liz"},"value":{"user":"Liz","cnt":1}}"#,
+        ]
+    );
+}
+
+#[test]
+fn a_retract_form_has_two_messages_an_update() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path());
+    counts(&mut session, "'format' = 'debezium-json'");
+    write(&mut session, &format!("INSERT INTO counts {COUNT}")).unwrap();
+    assert_eq!(
+        lines(&folder.path().join("counts")),
+        [
+            r#"{"before":null,"after":{"user":"Mary","cnt":1},"op":"c"}"#,
+            r#"{"before":null,"after":{"user":"Bob","cnt":1},"op":"c"}"#,
+            r#"{"before":{"user":"Mary","cnt":1},"after":null,"op":"d"}"#,
+            r#"{"before":null,"after":{"user":"Mary","cnt":2},"op":"c"}"#,
+            r#"{"before":null,"after":{"user":"Liz","cnt":1},"op":"c"}"#,
+        ]
+    );
+}
+
+#[test]
+fn plain_records_replace_the_row_of_their_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path());
+    counts(&mut session, "'format' = 'csv', 'changelog-mode' = 'upsert'");
+    write(&mut session, &format!("INSERT INTO counts {COUNT}")).unwrap();
+    assert_eq!(lines(&folder.path().join("counts")), ["Mary,1", "Bob,1", "Mary,2", "Liz,1"]);
+    assert_eq!(
+        rows(&mut session, "SELECT * FROM counts").unwrap(),
+        ["+I[Mary, 1]", "+I[Bob, 1]", "-U[Mary, 1]", "+U[Mary, 2]", "+I[Liz, 1]"]
+    );
+    // A record without a kind cannot say that a row goes.
+    let sql = "INSERT INTO counts SELECT `user`, COUNT(*) FROM counts GROUP BY `user` HAVING COUNT(*) < 2";
+    let error = write(&mut session, sql).unwrap_err().to_string();
+    assert!(error.contains("doesn't support consuming delete changes"), "{error}");
+}
+
+/// The clicks as a table of the last url of each user: Mary moves on, and Bob goes.
+const LAST_CLICKS: &str = r#"{"key":{"user":"Mary"},"value":{"user":"Mary","url":"./home"}}
+{"key":{"user":"Bob"},"value":{"user":"Bob","url":"./cart"}}
+{"key":{"user":"Mary"},"value":{"user":"Mary","url":"./prod?id=1"}}
+{"key":{"user":"Liz"},"value":{"user":"Liz","url":"./home"}}
+{"key":{"user":"Bob"},"value":null}
+{"key":{"user":"Ann"},"value":null}
+"#;
+
+fn last_clicks(session: &mut TableEnvironment, folder: &Path) {
+    std::fs::write(folder.join("last.json"), LAST_CLICKS).unwrap();
     session
         .execute(
-            "CREATE TABLE counts (`user` STRING, cnt BIGINT, PRIMARY KEY (`user`) NOT ENFORCED)
-             WITH ('connector' = 'filesystem', 'path' = 'counts', 'format' = 'debezium-json')",
+            "CREATE TABLE last_clicks (`user` STRING, url STRING, PRIMARY KEY (`user`) NOT ENFORCED)
+             WITH ('connector' = 'filesystem', 'path' = 'last.json', 'format' = 'upsert-json')",
         )
         .unwrap();
-    write(&mut session, "INSERT INTO counts SELECT `user`, COUNT(url) FROM clicks GROUP BY `user`")
+}
+
+#[test]
+fn a_keyed_source_updates_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path());
+    last_clicks(&mut session, folder.path());
+    // The retract stream: an insertion, the two halves of an update, a deletion of the whole row.
+    assert_eq!(
+        rows(&mut session, "SELECT * FROM last_clicks").unwrap(),
+        [
+            "+I[Mary, ./home]",
+            "+I[Bob, ./cart]",
+            "-U[Mary, ./home]",
+            "+U[Mary, ./prod?id=1]",
+            "+I[Liz, ./home]",
+            "-D[Bob, ./cart]",
+        ]
+    );
+    // What is made of it updates in place, too.
+    assert_eq!(
+        rows(&mut session, "SELECT url, COUNT(*) AS users FROM last_clicks GROUP BY url").unwrap(),
+        [
+            "+I[./home, 1]",
+            "+I[./cart, 1]",
+            "-D[./home, 1]",
+            "+I[./prod?id=1, 1]",
+            "+I[./home, 1]",
+            "-D[./cart, 1]",
+        ]
+    );
+}
+
+#[test]
+fn a_keyed_source_goes_out_as_an_upsert_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path());
+    last_clicks(&mut session, folder.path());
+    session
+        .execute(
+            "CREATE TABLE copy (`user` STRING, url STRING, PRIMARY KEY (`user`) NOT ENFORCED)
+             WITH ('connector' = 'filesystem', 'path' = 'copy', 'format' = 'upsert-json',
+                   'upsert-json.value.fields-include' = 'EXCEPT_KEY')",
+        )
         .unwrap();
-    let messages = lines(&folder.path().join("counts"));
-    let about_mary = messages.iter().filter(|line| line.contains("Mary")).count();
-    assert!(about_mary >= 2, "{messages:?}");
-    assert!(messages.iter().any(|line| line.contains("\"cnt\":2")), "{messages:?}");
+    write(&mut session, "INSERT INTO copy SELECT * FROM last_clicks").unwrap();
+    // One message a change, and the deletion of a row that was never there is none.
+    assert_eq!(
+        lines(&folder.path().join("copy")),
+        [
+            r#"{"key":{"user":"Mary"},"value":{"url":"./home"}}"#,
+            r#"{"key":{"user":"Bob"},"value":{"url":"./cart"}}"#,
+            r#"{"key":{"user":"Mary"},"value":{"url":"./prod?id=1"}}"#,
+            r#"{"key":{"user":"Liz"},"value":{"url":"./home"}}"#,
+            r#"{"key":{"user":"Bob"},"value":null}"#,
+        ]
+    );
+    session.config_mut().set("execution.runtime-mode", "streaming");
+    assert_eq!(
+        rows(&mut session, "SELECT * FROM copy").unwrap(),
+        rows(&mut session, "SELECT * FROM last_clicks").unwrap()
+    );
+}
+
+#[test]
+fn an_upsert_form_needs_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path());
+    for options in ["'format' = 'upsert-json'", "'format' = 'csv', 'changelog-mode' = 'upsert'"] {
+        session
+            .execute(&format!(
+                "CREATE TABLE keyless (`user` STRING, cnt BIGINT)
+                 WITH ('connector' = 'filesystem', 'path' = 'k', {options})"
+            ))
+            .unwrap();
+        let error = write(&mut session, &format!("INSERT INTO keyless {COUNT}")).unwrap_err();
+        assert!(error.to_string().contains("PRIMARY KEY"), "{error}");
+        session.execute("DROP TABLE keyless").unwrap();
+    }
+}
+
+#[test]
+fn another_key_than_the_query_needs_a_word_on_conflicts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path());
+    session
+        .execute(
+            "CREATE TABLE by_count (`user` STRING, cnt BIGINT, PRIMARY KEY (cnt) NOT ENFORCED)
+             WITH ('connector' = 'filesystem', 'path' = 'by_count', 'format' = 'upsert-json')",
+        )
+        .unwrap();
+    let insert = format!("INSERT INTO by_count {COUNT}");
+    let error = write(&mut session, &insert).unwrap_err().to_string();
+    assert!(error.contains("Primary key: [cnt], upsert key: [user]"), "{error}");
+    assert!(error.contains("ON CONFLICT DO DEDUPLICATE"), "{error}");
+    write(&mut session, &format!("{insert} ON CONFLICT DO DEDUPLICATE")).unwrap();
+    assert_eq!(
+        lines(&folder.path().join("by_count")),
+        [
+            r#"{"key":{"cnt":1},"value":{"user":"Mary","cnt":1}}"#,
+            r#"{"key":{"cnt":1},"value":{"user":"Bob","cnt":1}}"#,
+            r#"{"key":{"cnt":2},"value":{"user":"Mary","cnt":2}}"#,
+            r#"{"key":{"cnt":1},"value":{"user":"Liz","cnt":1}}"#,
+        ]
+    );
+    let error = write(&mut session, &format!("{insert} ON CONFLICT DO ERROR")).unwrap_err();
+    assert!(error.to_string().contains("Conflicting key: [cnt=1]"), "{error}");
+}
+
+#[test]
+fn repeated_change_events_count_once_where_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(folder.path());
+    let event = r#"{"before":null,"after":{"id":1,"v":4},"op":"c"}"#;
+    let change = r#"{"before":{"id":1,"v":4},"after":{"id":1,"v":6},"op":"u"}"#;
+    std::fs::write(folder.path().join("c.json"), [event, event, change, change].join("\n"))
+        .unwrap();
+    session
+        .execute(
+            "CREATE TABLE cdc (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)
+             WITH ('connector' = 'filesystem', 'path' = 'c.json', 'format' = 'debezium-json')",
+        )
+        .unwrap();
+    session.config_mut().set("table.exec.source.cdc-events-duplicate", "true");
+    assert_eq!(
+        rows(&mut session, "SELECT * FROM cdc").unwrap(),
+        ["+I[1, 4]", "-U[1, 4]", "+U[1, 6]"]
+    );
 }
 
 #[test]

@@ -93,6 +93,7 @@ fn decoder(name: &str, projection: Vec<usize>) -> Box<dyn Decoder> {
     let context = DecodeContext {
         schema: schema(),
         projection,
+        key: Vec::new(),
         metadata: Vec::new(),
         options: Options::default(),
         zone: TimeZone::UTC,
@@ -137,8 +138,12 @@ fn encode(c: &mut Criterion) {
     for name in ["csv", "json"] {
         let bytes = bids(name == "json");
         let batches = decode_all(&mut *decoder(name, (0..7).collect()), &bytes);
-        let context =
-            EncodeContext { schema: schema(), options: Options::default(), zone: TimeZone::UTC };
+        let context = EncodeContext {
+            schema: schema(),
+            key: Vec::new(),
+            options: Options::default(),
+            zone: TimeZone::UTC,
+        };
         let mut encoder = format(name).encoder.expect("an encoder")(&context).expect("options");
         let mut out = RecordBuffer::new(b"\n");
         let mut group = c.benchmark_group(format!("encode {name}"));

@@ -54,6 +54,8 @@ pub(crate) enum FormatError {
     Option { option: String, value: String, wanted: String },
     #[error("'{0}' and '{1}' exclude each other")]
     Conflict(String, String),
+    #[error("format '{format}' finds rows by their key, but the table has no PRIMARY KEY")]
+    NoKey { format: &'static str },
     #[error("format '{format}' has no metadata column '{key}'")]
     Metadata { format: &'static str, key: String },
 }
@@ -106,6 +108,7 @@ impl FormatError {
             }
             Self::ColumnCount(_) => "declare one column, or use another format".into(),
             Self::Option { wanted, .. } => format!("use {wanted}"),
+            Self::NoKey { .. } => "declare PRIMARY KEY (…) NOT ENFORCED on the table".into(),
             Self::Conflict(..) => "set only one of them".into(),
             Self::Metadata { .. } | Self::Layout { .. } => return None,
         })

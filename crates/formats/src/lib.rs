@@ -28,7 +28,16 @@ use flott_types::Schema;
 
 /// All formats of this crate.
 pub fn all() -> Vec<&'static FormatDef> {
-    vec![&csv::CSV, &json::JSON, &raw::RAW, &cdc::DEBEZIUM, &cdc::CANAL, &cdc::MAXWELL, &cdc::OGG]
+    vec![
+        &csv::CSV,
+        &json::JSON,
+        &raw::RAW,
+        &cdc::DEBEZIUM,
+        &cdc::CANAL,
+        &cdc::MAXWELL,
+        &cdc::OGG,
+        &cdc::UPSERT,
+    ]
 }
 
 /// The schema of the columns that a decoder gives, metadata aside.

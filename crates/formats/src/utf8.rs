@@ -25,9 +25,10 @@ impl<'a> Utf8Check<'a> {
     fn look(&mut self, start: usize, end: usize) -> bool {
         let from = self.checked.max(start);
         let to = self.bytes.len().min(end.max(from + WINDOW));
-        let sound_to = match std::str::from_utf8(&self.bytes[from..to]) {
+        let window = &self.bytes[from..to];
+        let sound_to = match simdutf8::basic::from_utf8(window) {
             Ok(_) => to,
-            Err(error) => from + error.valid_up_to(),
+            Err(_) => std::str::from_utf8(window).err().map_or(to, |e| from + e.valid_up_to()),
         };
         // What is wrong further on belongs to a later record, or is a character cut in two.
         self.checked = if sound_to >= end { sound_to } else { end };

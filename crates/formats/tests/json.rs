@@ -217,12 +217,32 @@ fn skipped_records_leave_no_trace() {
 fn types_that_json_lacks_are_refused() {
     for (ty, part) in [
         (DataType::map(DataType::int(), DataType::string()), "MAP<INT, STRING>"),
-        (TypeRoot::Variant.nullable(), "VARIANT"),
         (row(&[("x", TypeRoot::Bitmap.nullable())]), "BITMAP"),
     ] {
         let error = Decoding::new("json", &[("m", ty)], &[]).stream("").unwrap_err();
         assert!(error.message.contains(part), "{error}");
     }
+}
+
+#[test]
+fn variants_take_any_value() {
+    let x = |pairs: &[(&str, &str)]| {
+        Decoding::new("json", &[("x", TypeRoot::Variant.nullable())], pairs)
+    };
+    for (text, rows) in [
+        (r#"{"x":{"b":[1,2.50,"t",null,true],"a":{}}}"#, r#"{"a":{},"b":[1,2.5,"t",null,true]}"#),
+        (r#"{"x":"\u00e4\n"}"#, r#""ä\n""#),
+        (r#"{"x":-12345678901234567890}"#, "-12345678901234567890"),
+        (r#"{"x":1e3}"#, "1000.0"),
+        (r#"{"x":{"a":1,"a":2}}"#, r#"{"a":2}"#),
+        (r#"{"y":1,"x":null}"#, "NULL"),
+        // Escaped names go the long way.
+        (r#"{"\u0078":[]}"#, "[]"),
+        (r#"{"\u0078":-1.50}"#, "-1.5"),
+    ] {
+        assert_eq!(both(x, &[], text), [format!("+I[{rows}]")], "{text}");
+    }
+    assert!(x(&[]).stream(r#"{"x":[1,}"#).is_err());
 }
 
 #[test]

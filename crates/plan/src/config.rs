@@ -32,10 +32,16 @@ pub struct PlannerConfig {
     pub distinct_buckets: Option<u32>,
     /// Mini-batch aggregation, where it is enabled.
     pub mini_batch: Option<MiniBatch>,
-    /// `table.exec.sink.not-null-enforcer`
-    pub not_null_enforcer: NotNullEnforcer,
-    /// `table.exec.sink.type-length-enforcer`
-    pub length_enforcer: LengthEnforcer,
+    /// What becomes of values that a sink's columns do not allow.
+    pub enforcement: Enforcement,
+    /// `table.exec.source.cdc-events-duplicate`
+    pub cdc_events_duplicate: bool,
+    /// `table.exec.sink.upsert-materialize`
+    pub upsert_materialize: UpsertMaterialize,
+    /// `table.exec.sink.require-on-conflict`
+    pub require_on_conflict: bool,
+    /// `table.exec.sink.keyed-shuffle`
+    pub keyed_shuffle: KeyedShuffle,
     /// `flott.correlation` = `general`: correlated sub-queries that Flink does not plan are planned.
     pub general_correlation: bool,
     /// Relative paths in options are relative to it.
@@ -66,24 +72,71 @@ pub struct MiniBatch {
     pub latency: u64,
 }
 
-/// What becomes of a NULL in a NOT NULL column of a sink.
+/// Whether rows are materialised by a sink's primary key before they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpsertMaterialize {
+    /// Never: rows that share a key overwrite each other in the order in which they come.
+    None,
+    /// Where the query's upsert key is not part of the sink's primary key.
+    Auto,
+    /// Before every sink that finds rows by their key.
+    Force,
+}
+
+/// Whether rows go to a sink's tasks by their primary key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyedShuffle {
+    /// Never.
+    None,
+    /// Where changes come from a different number of tasks.
+    Auto,
+    /// Wherever there are several tasks.
+    Force,
+}
+
+/// What is enforced before a sink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Enforcement {
+    /// `table.exec.sink.not-null-enforcer`
+    pub not_null: NotNullEnforcer,
+    /// `table.exec.sink.type-length-enforcer`
+    pub length: LengthEnforcer,
+    /// `table.exec.sink.nested-constraint-enforcer`
+    pub nested: NestedEnforcer,
+}
+
+/// What becomes of a NULL in a NOT NULL column of a sink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NotNullEnforcer {
     /// The job fails.
+    #[default]
     Error,
     /// The row is dropped.
     Drop,
 }
 
 /// What becomes of a text or binary value longer than its column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LengthEnforcer {
     /// It is written as it is.
+    #[default]
     Ignore,
     /// It is cut, and short CHAR and BINARY values are padded.
     TrimPad,
     /// The job fails.
     Error,
+}
+
+/// Whether values inside of nested ones are looked at, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NestedEnforcer {
+    /// No.
+    #[default]
+    Ignore,
+    /// The fields of ROW values.
+    Rows,
+    /// And the elements of ARRAY, MAP and MULTISET values.
+    RowsAndCollections,
 }
 
 impl Default for PlannerConfig {
@@ -102,8 +155,11 @@ impl Default for PlannerConfig {
             emit: EmitOptions::default(),
             distinct_buckets: None,
             mini_batch: None,
-            not_null_enforcer: NotNullEnforcer::Error,
-            length_enforcer: LengthEnforcer::Ignore,
+            enforcement: Enforcement::default(),
+            cdc_events_duplicate: false,
+            upsert_materialize: UpsertMaterialize::Auto,
+            require_on_conflict: true,
+            keyed_shuffle: KeyedShuffle::Auto,
             general_correlation: false,
             working_directory: PathBuf::from("."),
         }

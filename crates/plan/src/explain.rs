@@ -14,7 +14,7 @@ use flott_functions::Expr;
 use flott_types::Schema;
 
 use crate::MiniBatch;
-use crate::logical::{SinkTarget, WindowKind};
+use crate::logical::{ChangelogFunction, SinkTarget, WindowKind};
 use crate::physical::{
     ColumnAggregate, Distribution, EmitStrategy, NodeId, PhysicalInput, PhysicalOp, PhysicalPlan,
     WindowOf, WindowOutput, WindowSource,
@@ -189,6 +189,13 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
             if !metadata.is_empty() {
                 let _ = write!(text, ", metadata=[{}]", metadata.join(", "));
             }
+            if !scan.filters.is_empty() {
+                let filters: Vec<String> = scan.filters.iter().map(ToString::to_string).collect();
+                let _ = write!(text, ", filter=[{}]", filters.join(" AND "));
+            }
+            if let Some(limit) = scan.limit {
+                let _ = write!(text, ", limit=[{limit}]");
+            }
             let _ = write!(text, ", fields=[{}]", columns.join(", "));
             if let Some(watermark) = &scan.watermark {
                 let _ = write!(text, ", watermark=[{}]", watermark.display(&columns));
@@ -297,8 +304,28 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
         }
         PhysicalOp::WindowRank(rank) => rank::window_rank(rank, input_schema(0), &node.schema),
         PhysicalOp::TemporalSort(sort) => rank::temporal_sort(sort, input_schema(0)),
-        PhysicalOp::ChangelogNormalize { key } => {
+        PhysicalOp::ChangelogNormalize { key, .. } => {
             format!("ChangelogNormalize(key=[{}])", names(input_schema(0), key))
+        }
+        PhysicalOp::SinkMaterialize(materialize) => {
+            let below = input_schema(0);
+            let upsert_key = match materialize.upsert_key.as_slice() {
+                [] => "none".to_string(),
+                key => names(below, key),
+            };
+            format!(
+                "SinkUpsertMaterializer(primaryKey=[{}], upsertKey=[{upsert_key}], \
+                 conflictStrategy=[{}])",
+                names(below, &materialize.key),
+                materialize.strategy()
+            )
+        }
+        PhysicalOp::ChangelogFunction(function) => {
+            let name = match function {
+                ChangelogFunction::From { .. } => "FROM_CHANGELOG",
+                ChangelogFunction::To { .. } => "TO_CHANGELOG",
+            };
+            format!("ProcessTableFunction(invocation=[{name}], select=[{}])", fields().join(","))
         }
         PhysicalOp::DropUpdateBefore => "DropUpdateBefore".to_string(),
         PhysicalOp::Sink(sink) => match sink.sink.target {

@@ -20,7 +20,10 @@ use flott_catalog::CatalogReader;
 use flott_functions::SessionSettings;
 use flott_sql::ast::{Insert, Query};
 
-pub use config::{EmitOptions, LengthEnforcer, MiniBatch, NotNullEnforcer, PlannerConfig};
+pub use config::{
+    EmitOptions, Enforcement, KeyedShuffle, LengthEnforcer, MiniBatch, NestedEnforcer,
+    NotNullEnforcer, PlannerConfig, UpsertMaterialize,
+};
 pub use error::{PlanError, Result};
 
 use bind::Binder;

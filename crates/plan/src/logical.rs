@@ -5,13 +5,14 @@ mod rank;
 
 use std::sync::Arc;
 
-use flott_catalog::connector::{ScanColumn, TableSink, TableSource};
+use flott_catalog::connector::{ScanColumn, SplitFilter, TableSink, TableSource};
 use flott_catalog::{ObjectPath, Table};
 use flott_functions::aggregate::AggregateFunction;
 use flott_functions::table::TableFunction;
 use flott_functions::{CallArgs, Expr};
+pub use flott_sql::ast::ConflictStrategy;
 use flott_sql::ast::Span;
-use flott_types::{DataType, Schema};
+use flott_types::{DataType, RowKind, Schema};
 
 pub use over::{
     Frame, FrameBound, FrameUnit, OffsetFunction, Over, OverCall, OverFunction, RankingFunction,
@@ -68,8 +69,27 @@ pub enum LogicalOp {
     Sort(Sort),
     /// Keeps the last row of each key: turns upserts into a whole changelog.
     ChangelogNormalize(Vec<usize>),
+    /// Turns rows with an operation code into a changelog, or a changelog into such rows.
+    ChangelogFunction(ChangelogFunction),
     /// Writes a table.
     Sink(Sink),
+}
+
+/// FROM_CHANGELOG or TO_CHANGELOG.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ChangelogFunction {
+    /// Each row's kind comes from a column, which is left out.
+    From {
+        /// The column.
+        op: usize,
+        /// What its values stand for.
+        codes: Vec<(String, RowKind)>,
+    },
+    /// Each row's kind becomes the first column; rows of kinds without a code are left out.
+    To {
+        /// The codes by kind.
+        codes: [Option<String>; 4],
+    },
 }
 
 /// A table that is read.
@@ -91,6 +111,8 @@ pub struct Scan {
     pub idle_timeout: Option<u64>,
     /// More rows than these are not needed.
     pub limit: Option<u64>,
+    /// Conditions that the source decides for whole splits.
+    pub filters: Vec<SplitFilter>,
     /// Where bad records go: `fail`, `skip` or the dead-letter table's name.
     pub on_error: OnBadRecord,
 }
@@ -352,6 +374,8 @@ pub struct Sink {
     pub static_partitions: Vec<(String, String)>,
     /// Whether what the table holds is replaced.
     pub overwrite: bool,
+    /// `ON CONFLICT DO …`
+    pub on_conflict: Option<ConflictStrategy>,
 }
 
 /// Where rows go.

@@ -9,6 +9,7 @@ mod lookup;
 mod matching;
 mod over;
 mod rank;
+mod sink;
 mod sort;
 mod split_distinct;
 mod time_join;
@@ -18,17 +19,17 @@ use std::sync::Arc;
 
 use flott_catalog::connector::Boundedness;
 use flott_functions::{Evaluator, Expr, SessionSettings, Volatility};
-use flott_sql::ast::Span;
+use flott_sql::ast::{ConflictStrategy, Span};
 use flott_types::{ChangelogMode, DataType, Field, RowKind, Schema, Value};
 
-use crate::logical::{LogicalOp, LogicalPlan, PlanRef, Scan, Sink, SinkTarget, WindowAssignment};
+use crate::logical::{LogicalOp, LogicalPlan, PlanRef, Scan, WindowAssignment};
 use crate::physical::{
     Calc, Distribution, Keep, NodeId, PhysicalInput, PhysicalNode, PhysicalOp, PhysicalPlan,
-    PhysicalSink, WindowOf,
+    WindowOf,
 };
 use crate::traits::state::{self, StateBound};
 use crate::traits::{changelog, domain, keys};
-use crate::{NotNullEnforcer, PlanError, PlannerConfig, Result};
+use crate::{PlanError, PlannerConfig, Result};
 
 /// Lowers optimised plans of one job to operators.
 pub fn lower(
@@ -51,6 +52,8 @@ pub fn lower(
     }
     let mut plan = reachable(lowering.plan);
     changelog::drop_unneeded_updates(&mut plan);
+    changelog::bypass_idle_drops(&mut plan);
+    let plan = reachable(plan);
     changelog::check_sinks(&plan)?;
     if config.strict_state {
         state::check_bounded(&plan)?;
@@ -117,6 +120,7 @@ impl Lowering<'_> {
                 let input = self.node(plan.input())?;
                 self.normalize(input, key.clone(), plan.span)
             }
+            LogicalOp::ChangelogFunction(function) => self.changelog_function(plan, function),
             LogicalOp::Sink(sink) => self.sink(plan, sink),
         }
     }
@@ -150,9 +154,17 @@ impl Lowering<'_> {
         let source = PhysicalOp::Source(Scan { watermark, ..scan.clone() });
         let id = self.add(source, Vec::new(), schema, span)?;
         let partial = mode.contains(RowKind::UpdateAfter) && !mode.contains(RowKind::UpdateBefore);
+        let repeated = self.config.cdc_events_duplicate && !mode.is_insert_only();
         match key {
-            _ if !partial => Ok(id),
+            _ if !partial && !repeated => Ok(id),
             Some(key) => self.normalize(id, key, span),
+            None if repeated => Err(PlanError::new(format!(
+                "Configuration 'table.exec.source.cdc-events-duplicate' is enabled which requires \
+                 the changelog sources to define a PRIMARY KEY. However, table '{}' doesn't have a \
+                 primary key.",
+                scan.path
+            ))
+            .hint("declare PRIMARY KEY (…) NOT ENFORCED on the table, or RESET the option")),
             None => Err(PlanError::new(format!(
                 "Table '{}' gives updates without their old rows and has no PRIMARY KEY to find \
                  them by",
@@ -166,7 +178,8 @@ impl Lowering<'_> {
         let schema = self.plan.node(input).schema.clone();
         let distribution = Distribution::Hash(key.clone());
         let input = PhysicalInput { node: input, distribution };
-        self.add(PhysicalOp::ChangelogNormalize { key }, vec![input], schema, span)
+        let op = PhysicalOp::ChangelogNormalize { key, emit_update_before: true };
+        self.add(op, vec![input], schema, span)
     }
 
     fn values(&mut self, rows: &[Vec<Expr>], schema: Arc<Schema>) -> Result<NodeId> {
@@ -275,37 +288,6 @@ impl Lowering<'_> {
         Ok((self.add_calc(input, None, projection, schema, None)?, columns))
     }
 
-    fn sink(&mut self, plan: &PlanRef, sink: &Sink) -> Result<NodeId> {
-        let mut input = self.node(plan.input())?;
-        let mut not_null = Vec::new();
-        if let SinkTarget::Table(table) = &sink.target {
-            let given = self.plan.node(input).changelog;
-            let taken = table.changelog_mode(given);
-            let by_key = taken.contains(RowKind::UpdateAfter) && !sink.primary_key.is_empty();
-            if given.contains(RowKind::UpdateBefore)
-                && !taken.contains(RowKind::UpdateBefore)
-                && by_key
-            {
-                let schema = self.plan.node(input).schema.clone();
-                let op = PhysicalOp::DropUpdateBefore;
-                input = self.add(op, vec![any(input)], schema, None)?;
-            }
-            let fields = plan.schema.fields.iter().enumerate();
-            not_null = fields.filter(|(_, f)| !f.data_type.nullable).map(|(i, _)| i).collect();
-        }
-        let distribution = match sink.target {
-            SinkTarget::Collect => Distribution::Single,
-            SinkTarget::Table(_) => Distribution::Any,
-        };
-        let op = PhysicalOp::Sink(PhysicalSink {
-            sink: sink.clone(),
-            not_null,
-            drop_nulls: self.config.not_null_enforcer == NotNullEnforcer::Drop,
-        });
-        let input = PhysicalInput { node: input, distribution };
-        self.add(op, vec![input], plan.schema.clone(), plan.span)
-    }
-
     /// Adds an operator, or finds the one that does the same.
     fn add(
         &mut self,
@@ -344,18 +326,20 @@ impl Lowering<'_> {
             PhysicalOp::Correlate(correlate) => keys::correlated(correlate, &first_keys),
             // Each left row meets one version at most.
             PhysicalOp::TemporalJoin(_) => first_keys,
-            PhysicalOp::ChangelogNormalize { key } => vec![key.clone()],
             PhysicalOp::Deduplicate(deduplicate) => vec![deduplicate.key.clone()],
             PhysicalOp::Rank(rank) => keys::ranked(rank, &first_keys, of(&inputs[0]).schema.len()),
             PhysicalOp::WindowRank(rank) => {
                 keys::window_ranked(rank, &first_keys, of(&inputs[0]).schema.len())
             }
+            PhysicalOp::ChangelogNormalize { key, .. } => vec![key.clone()],
+            PhysicalOp::SinkMaterialize(materialize) => vec![materialize.key.clone()],
             PhysicalOp::Limit { .. }
             | PhysicalOp::Sort(_)
             | PhysicalOp::TemporalSort(_)
             | PhysicalOp::Over(_)
             | PhysicalOp::DropUpdateBefore
             | PhysicalOp::Sink(_) => first_keys,
+            PhysicalOp::ChangelogFunction(_) => Vec::new(),
             PhysicalOp::Values(_)
             | PhysicalOp::Expand(_)
             | PhysicalOp::WindowAssign(_)
@@ -420,13 +404,23 @@ impl Lowering<'_> {
             PhysicalOp::TemporalJoin(join) => StateBound::keyed(join.state_ttl, bounded, || {
                 format!("the latest version of each ({})", name(&join.right_keys, 1))
             }),
-            PhysicalOp::ChangelogNormalize { key } if of_domain(key, 0) => {
+            PhysicalOp::ChangelogNormalize { key, .. } if of_domain(key, 0) => {
                 StateBound::Domain(name(key, 0))
             }
             PhysicalOp::Over(over) => over::state_bound(over, bounded, name(&over.partition, 0)),
-            PhysicalOp::ChangelogNormalize { key } => {
+            PhysicalOp::ChangelogNormalize { key, .. } => {
                 StateBound::keyed(self.config.state_ttl, bounded, || {
                     format!("the last row of each ({})", name(key, 0))
+                })
+            }
+            PhysicalOp::SinkMaterialize(materialize) => {
+                StateBound::keyed(self.config.state_ttl, bounded, || {
+                    let what = if materialize.conflict == ConflictStrategy::Deduplicate {
+                        "all rows of each"
+                    } else {
+                        "the row of each"
+                    };
+                    format!("{what} ({})", name(&materialize.key, 0))
                 })
             }
             PhysicalOp::Sort(_) => StateBound::BoundedInput,

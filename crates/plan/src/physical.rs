@@ -15,8 +15,9 @@ use flott_sql::ast::Span;
 use flott_types::{ChangelogMode, DataType, Schema, Value};
 
 use crate::MiniBatch;
+use crate::config::{Enforcement, KeyedShuffle};
 pub use crate::logical::Correlate;
-use crate::logical::{JoinKind, Scan, Sink, WindowKind};
+use crate::logical::{ChangelogFunction, ConflictStrategy, JoinKind, Scan, Sink, WindowKind};
 use crate::traits::state::StateBound;
 
 pub use over::{Operand, OverMode, OverWindow, RowOffset, WindowFunction};
@@ -129,7 +130,13 @@ pub enum PhysicalOp {
     ChangelogNormalize {
         /// The key.
         key: Vec<usize>,
+        /// Whether −U rows are wanted.
+        emit_update_before: bool,
     },
+    /// Gives a sink one row a key, where rows of different keys of the query may share one.
+    SinkMaterialize(SinkMaterialize),
+    /// Turns rows with an operation code into a changelog, or a changelog into such rows.
+    ChangelogFunction(ChangelogFunction),
     /// Drops −U rows.
     DropUpdateBefore,
     /// Writes a table, or hands rows to whoever runs the query.
@@ -407,10 +414,34 @@ pub struct BatchSort {
 pub struct PhysicalSink {
     /// What is written.
     pub sink: Sink,
-    /// NOT NULL columns that may hold NULL.
-    pub not_null: Vec<usize>,
-    /// Whether a row with such a NULL is dropped instead of failing the job.
-    pub drop_nulls: bool,
+    /// What becomes of values that the columns' types do not allow.
+    pub enforcement: Enforcement,
+    /// Whether rows meet by their primary key before the sink.
+    pub keyed_shuffle: KeyedShuffle,
+}
+
+/// Which of several rows that share a sink's primary key is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SinkMaterialize {
+    /// The sink's primary key.
+    pub key: Vec<usize>,
+    /// By which columns the query tells its rows apart; empty: by all of them.
+    pub upsert_key: Vec<usize>,
+    /// What happens when rows share a key.
+    pub conflict: ConflictStrategy,
+    /// Whether the upsert key is part of the primary key: then no two rows share one.
+    pub fits: bool,
+}
+
+impl SinkMaterialize {
+    /// The word of the ON CONFLICT clause.
+    pub fn strategy(&self) -> &'static str {
+        match self.conflict {
+            ConflictStrategy::Deduplicate => "DEDUPLICATE",
+            ConflictStrategy::Error => "ERROR",
+            ConflictStrategy::Nothing => "NOTHING",
+        }
+    }
 }
 
 impl PhysicalPlan {

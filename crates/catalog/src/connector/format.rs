@@ -14,6 +14,8 @@ pub struct DecodeContext {
     /// The positions in `schema` of the wanted columns, in the order of the output; a column that
     /// is not wanted is not converted.
     pub projection: Vec<usize>,
+    /// The positions in `schema` of the primary key's columns; empty without a key.
+    pub key: Vec<usize>,
     /// Metadata keys of the format that are wanted, after the projected columns.
     pub metadata: Vec<String>,
     /// The format's options, without its prefix, already validated.
@@ -82,9 +84,12 @@ impl BadRecordHandler for FailOnBadRecord {
 }
 
 /// What an encoder is made of.
+#[derive(Clone)]
 pub struct EncodeContext {
     /// The columns of the batches to encode.
     pub schema: Schema,
+    /// The positions in `schema` of the primary key's columns; empty without a key.
+    pub key: Vec<usize>,
     /// The format's options, without its prefix, already validated.
     pub options: Options,
     /// The session's time zone, for TIMESTAMP_LTZ.

@@ -9,6 +9,7 @@ mod lookup;
 mod options;
 mod sink;
 mod source;
+mod split_filter;
 
 pub use definition::{
     ConnectorDef, DecoderFactory, EncoderFactory, FormatDef, FormatMetadata, MetadataColumn,
@@ -29,3 +30,4 @@ pub use source::{
     Boundedness, Discovery, ReaderContext, ScanColumn, ScanRequest, SourceEvent, SourceReader,
     Split, SplitEnumerator, TableSource,
 };
+pub use split_filter::{SplitFilter, SplitPredicate};

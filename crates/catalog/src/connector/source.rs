@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flott_types::{ChangelogBatch, ChangelogMode};
 
-use super::{ConnectorError, LookupSource, MetadataColumn};
+use super::{ConnectorError, LookupSource, MetadataColumn, SplitFilter};
 
 /// A table that can be scanned.
 ///
@@ -22,6 +22,12 @@ pub trait TableSource: Send + Sync {
 
     /// The metadata columns the table offers, those of its format included.
     fn metadata(&self) -> Vec<MetadataColumn> {
+        Vec::new()
+    }
+
+    /// The columns that have one value in all rows of a split: conditions on them are handed over in
+    /// [`ScanRequest::filters`] and not evaluated again.
+    fn split_columns(&self) -> Vec<ScanColumn> {
         Vec::new()
     }
 
@@ -66,6 +72,9 @@ pub struct ScanRequest {
     pub columns: Vec<ScanColumn>,
     /// More rows than these are not needed from the whole scan; a source may ignore it.
     pub limit: Option<u64>,
+    /// Splits for which one of these is not TRUE are left out; only over
+    /// [`TableSource::split_columns`].
+    pub filters: Vec<SplitFilter>,
 }
 
 /// A column that a scan gives.

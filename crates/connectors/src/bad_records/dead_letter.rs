@@ -13,8 +13,8 @@ use flott_types::{ChangelogBatch, DataType, Family, Schema, TypeRoot, Value};
 /// So many rows gather before they are handed to the writer.
 const BUFFERED_ROWS: usize = 256;
 
-/// Writes bad records to a table, in those of the columns `raw`, `place`, `error` and `at` that it
-/// declares; its other columns become NULL.
+/// Writes bad records to a table, in those of the columns `raw_record`, `place`, `error` and `failed_at`
+/// that it declares (`raw` and `at` are short names); its other columns become NULL.
 ///
 /// Rows are handed on in batches; [`flush`](Self::flush) does so at once and
 /// [`close`](Self::close) commits. A record met again after a restart is written again.
@@ -68,8 +68,8 @@ impl DeadLetters {
         if columns.iter().all(|(source, _)| matches!(source, Source::Null)) {
             return Err(ConnectorError::new("the table for bad records has no column for them")
                 .hint(
-                    "declare one or more of `raw` BYTES, place STRING, error STRING, \
-                     `at` TIMESTAMP_LTZ(3)",
+                    "declare one or more of raw_record BYTES, place STRING, error STRING, \
+                     failed_at TIMESTAMP_LTZ(3)",
                 ));
         }
         let sink = Some(Sink { writer, committer });
@@ -154,11 +154,13 @@ impl Letter {
 fn source(name: &str, data_type: &DataType) -> Result<Source, ConnectorError> {
     let family = data_type.family();
     let (fits, source, wanted) = match name {
-        "raw" if family == Family::BinaryString => return Ok(Source::RawBytes),
-        "raw" => (family == Family::CharacterString, Source::RawText, "BYTES or STRING"),
+        "raw" | "raw_record" if family == Family::BinaryString => return Ok(Source::RawBytes),
+        "raw" | "raw_record" => {
+            (family == Family::CharacterString, Source::RawText, "BYTES or STRING")
+        }
         "place" => (family == Family::CharacterString, Source::Place, "STRING"),
         "error" => (family == Family::CharacterString, Source::Error, "STRING"),
-        "at" => {
+        "at" | "failed_at" => {
             (matches!(data_type.root, TypeRoot::TimestampLtz(_)), Source::At, "TIMESTAMP_LTZ(3)")
         }
         _ => return Ok(Source::Null),
@@ -233,8 +235,8 @@ mod tests {
         let schema = Schema::new(vec![
             Field::new("error", DataType::string()),
             Field::new("note", DataType::int()),
-            Field::new("raw", DataType::string()),
-            Field::new("at", DataType::timestamp_ltz(6)),
+            Field::new("raw_record", DataType::string()),
+            Field::new("failed_at", DataType::timestamp_ltz(6)),
         ]);
         let seen = Arc::new(Mutex::new(Seen::default()));
         let letters = DeadLetters::new(

@@ -36,7 +36,8 @@ fn refusal(columns: &[(&str, DataType)], options: &[(&str, &str)]) -> ConnectorE
 }
 
 fn request(columns: usize, limit: Option<u64>) -> ScanRequest {
-    ScanRequest { columns: (0..columns).map(ScanColumn::Physical).collect(), limit }
+    let columns = (0..columns).map(ScanColumn::Physical).collect();
+    ScanRequest { columns, limit, filters: vec![] }
 }
 
 fn reader_context(task: usize, parallelism: usize, max_rows: usize) -> ReaderContext {

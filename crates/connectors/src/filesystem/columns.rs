@@ -8,12 +8,16 @@ use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_catalog::connector::{
-    ConnectorError, MetadataColumn, ScanColumn, ScanRequest, TableContext,
+    ConnectorError, FormatDef, MetadataColumn, ScanColumn, ScanRequest, TableContext,
 };
 use flott_types::{ChangelogBatch, DataType, Field, Schema, Value};
 
 use super::listing::FoundFile;
 use super::partition::parse_value;
+use crate::common::record_columns;
+
+/// What stands before the keys of a format's metadata columns, as in Flink.
+const PREFIX: &str = "value.";
 
 /// The metadata columns, those of Flink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +48,7 @@ impl FileMetadata {
         }
     }
 
-    fn value(self, file: &FoundFile) -> Value {
+    pub(super) fn value(self, file: &FoundFile) -> Value {
         match self {
             Self::Path => Value::string(&file.path),
             Self::Name => {
@@ -58,15 +62,27 @@ impl FileMetadata {
         }
     }
 
-    /// All of them, as the planner wants to know them.
-    pub(super) fn columns() -> Vec<MetadataColumn> {
-        Self::ALL
-            .into_iter()
-            .map(|column| MetadataColumn {
-                key: column.key().into(),
-                data_type: column.data_type(),
-                writable: false,
-            })
+    /// The column of a key; the error lists all keys.
+    pub(super) fn of(key: &str) -> Result<Self, ConnectorError> {
+        Self::ALL.into_iter().find(|column| column.key() == key).ok_or_else(|| {
+            let keys: Vec<_> = Self::ALL.into_iter().map(Self::key).collect();
+            ConnectorError::new(format!("invalid metadata key '{key}'"))
+                .hint(format!("the connector 'filesystem' has {}", keys.join(", ")))
+        })
+    }
+
+    /// All of them as a scan names them.
+    pub(super) fn scan_columns() -> impl Iterator<Item = ScanColumn> {
+        Self::ALL.into_iter().map(|column| ScanColumn::Metadata(column.key().into()))
+    }
+
+    /// All of them and those of the format, as the planner wants to know them.
+    pub(super) fn columns(format: &FormatDef) -> Vec<MetadataColumn> {
+        let own = Self::ALL.into_iter().map(|column| (column.key().into(), column.data_type()));
+        let of_format = format.metadata.iter();
+        let of_format = of_format.map(|(key, data_type)| (format!("{PREFIX}{key}"), data_type()));
+        own.chain(of_format)
+            .map(|(key, data_type)| MetadataColumn { key, data_type, writable: false })
             .collect()
     }
 }
@@ -81,12 +97,16 @@ pub(super) struct ScanColumns {
     pub(super) record_schema: Schema,
     /// Which of them the scan wants.
     pub(super) projection: Vec<usize>,
+    /// Which of the format's metadata columns it wants; they come behind the projected ones.
+    pub(super) metadata: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Output {
     /// The column at this position of the decoder's output.
     Decoded(usize),
+    /// The metadata column at this position of those that the decoder gives.
+    Metadata(usize),
     /// The constant at this position, the same for all rows of a file.
     Constant(usize),
 }
@@ -101,8 +121,10 @@ impl ScanColumns {
     /// The columns that a request asks of a table.
     pub(super) fn new(
         context: &TableContext,
+        format: &FormatDef,
         request: &ScanRequest,
     ) -> Result<Self, ConnectorError> {
+        let mut of_format = Vec::new();
         let in_records = record_columns(context);
         let (mut output, mut constants) = (Vec::new(), Vec::new());
         let (mut projection, mut fields) = (Vec::new(), Vec::new());
@@ -119,7 +141,16 @@ impl ScanColumns {
                     })
                 }
                 ScanColumn::Metadata(key) => {
-                    let metadata = metadata(key)?;
+                    let in_format = key
+                        .strip_prefix(PREFIX)
+                        .and_then(|key| format.metadata.iter().find(|(known, _)| *known == key));
+                    if let Some((known, data_type)) = in_format {
+                        fields.push(Field::new(key.as_str(), data_type()));
+                        output.push(Output::Metadata(of_format.len()));
+                        of_format.push(known.to_string());
+                        continue;
+                    }
+                    let metadata = FileMetadata::of(key)?;
                     fields.push(Field::new(key.as_str(), metadata.data_type()));
                     Some(Constant::Metadata(metadata))
                 }
@@ -142,6 +173,7 @@ impl ScanColumns {
             schema: Schema::new(fields).to_arrow(),
             record_schema: record_schema(context),
             projection,
+            metadata: of_format,
         })
     }
 
@@ -180,6 +212,9 @@ impl ScanColumns {
             .iter()
             .map(|column| match column {
                 Output::Decoded(position) => Ok(decoded.column(*position).clone()),
+                Output::Metadata(position) => {
+                    Ok(decoded.column(self.projection.len() + position).clone())
+                }
                 Output::Constant(position) => constants.repeat(*position, rows),
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -204,21 +239,8 @@ impl FileConstants {
     }
 }
 
-/// The positions of the columns that records have: partition columns are in the path alone.
-pub(super) fn record_columns(context: &TableContext) -> Vec<usize> {
-    (0..context.schema.len()).filter(|at| !context.partition_keys.contains(at)).collect()
-}
-
 /// The columns that records have.
 pub(super) fn record_schema(context: &TableContext) -> Schema {
     let columns = record_columns(context).into_iter();
     Schema::new(columns.map(|at| context.schema.fields[at].clone()).collect())
-}
-
-fn metadata(key: &str) -> Result<FileMetadata, ConnectorError> {
-    FileMetadata::ALL.into_iter().find(|column| column.key() == key).ok_or_else(|| {
-        let keys: Vec<_> = FileMetadata::ALL.into_iter().map(FileMetadata::key).collect();
-        ConnectorError::new(format!("invalid metadata key '{key}'"))
-            .hint(format!("the connector 'filesystem' has {}", keys.join(", ")))
-    })
 }

@@ -22,6 +22,8 @@ pub(super) struct FileEnumerator {
     interval: Option<Duration>,
     /// Whether each line feed ends a record.
     divisible: bool,
+    /// Whether older files come first rather than go by name.
+    by_age: bool,
     /// What was given out, of a watched table.
     seen: HashSet<String>,
     looked: bool,
@@ -33,6 +35,7 @@ impl FileEnumerator {
         listing: Listing,
         interval: Option<Duration>,
         divisible: bool,
+        by_age: bool,
         state: Option<&[u8]>,
     ) -> Result<Self, ConnectorError> {
         let (seen, looked) = match state {
@@ -42,7 +45,7 @@ impl FileEnumerator {
                 (unpack.list(Unpack::text)?.into_iter().collect(), unpack.flag()?)
             }
         };
-        Ok(Self { listing, interval, divisible, seen, looked })
+        Ok(Self { listing, interval, divisible, by_age, seen, looked })
     }
 
     fn splits(&self, file: FoundFile) -> Vec<FileSplit> {
@@ -57,7 +60,7 @@ impl SplitEnumerator for FileEnumerator {
             return Ok(Discovery::default());
         }
         let mut files = self.listing.files()?;
-        if files.is_empty() && !self.looked {
+        if files.is_empty() && !self.looked && self.listing.pruning.is_empty() {
             tracing::warn!(
                 path = %self.listing.base.display(),
                 "no file found; names that start with '.' or '_' are left out"
@@ -65,8 +68,13 @@ impl SplitEnumerator for FileEnumerator {
         }
         if self.interval.is_some() {
             files.retain(|file| self.seen.insert(file.path.clone()));
-            // Older files hold older events.
-            files.sort_by(|a, b| (a.modified_millis, &a.path).cmp(&(b.modified_millis, &b.path)));
+        }
+        if self.by_age {
+            // Older files hold older events; of one age, `…-9` comes before `…-10`.
+            files.sort_by(|a, b| {
+                let age = |file: &FoundFile| (file.modified_millis, file.path.len());
+                age(a).cmp(&age(b)).then_with(|| a.path.cmp(&b.path))
+            });
         }
         self.looked = true;
         let splits = files.into_iter().flat_map(|file| self.splits(file)).map(|split| split.pack());

@@ -11,6 +11,7 @@ use flott_catalog::connector::ConnectorError;
 use super::failure::failure;
 use super::location::{is_hidden, path_text};
 use super::partition::parse_directory;
+use super::pruning::Pruning;
 
 /// Where a table's files are and which of them count.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ pub(super) struct Listing {
     pub(super) default_name: String,
     /// Only files whose whole path matches count.
     pub(super) pattern: Option<Regex>,
+    /// What a scan's conditions leave out.
+    pub(super) pruning: Pruning,
 }
 
 /// A file of a table.
@@ -107,12 +110,15 @@ impl Listing {
         if self.matches(text)? {
             let modified =
                 metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-            files.push(FoundFile {
+            let file = FoundFile {
                 path: text.into(),
                 size: metadata.is_file().then_some(metadata.len()),
                 modified_millis: modified.map_or(0, |at| at.as_millis() as i64),
                 partition: partition.to_vec(),
-            });
+            };
+            if self.pruning.keeps_file(&file)? {
+                files.push(file);
+            }
         }
         Ok(())
     }
@@ -125,7 +131,12 @@ impl Listing {
         files: &mut Vec<FoundFile>,
     ) -> Result<(), ConnectorError> {
         if found.len() == self.partition_columns.len() {
-            return self.walk(path, &self.partition(path, found)?, files);
+            let partition = self.partition(path, found)?;
+            let wanted = self.pruning.keeps_partition(&partition).map_err(|error| {
+                let place = path.display().to_string();
+                if error.place.is_none() { error.at(place) } else { error }
+            })?;
+            return if wanted { self.walk(path, &partition, files) } else { Ok(()) };
         }
         if !path.is_dir() {
             tracing::warn!(path = %path.display(), "file outside the partition directories left out");

@@ -23,6 +23,7 @@ mod location;
 mod options;
 mod partition;
 mod place;
+mod pruning;
 mod reader;
 mod sink;
 mod source;

@@ -3,7 +3,7 @@
 use flott_catalog::connector::{LOOKUP_OPTIONS, OptionDef, OptionKind};
 
 use crate::bad_records;
-use crate::common::{COMMON, FORMAT, SINK_PARALLELISM, concat};
+use crate::common::{CHANGELOG_MODE, COMMON, FORMAT, SINK_PARALLELISM, concat};
 
 pub(super) const PATH: OptionDef =
     OptionDef::new("path", OptionKind::Text, "a directory, or to read also a file or a pattern")
@@ -122,6 +122,7 @@ pub(super) const COMPACTION_FILE_SIZE: OptionDef = OptionDef::new(
 const OWN: &[OptionDef] = &[
     PATH,
     FORMAT,
+    CHANGELOG_MODE,
     PARTITION_DEFAULT_NAME,
     MONITOR_INTERVAL,
     PATH_PATTERN,

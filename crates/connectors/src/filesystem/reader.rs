@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arrow::array::BooleanArray;
 use flott_catalog::connector::{ConnectorError, Decoder, SourceEvent, SourceReader, Split};
-use flott_types::ChangelogBatch;
+use flott_types::{ChangelogBatch, RowKind};
 
 use super::columns::{FileConstants, ScanColumns};
 use super::input::Input;
@@ -23,6 +24,7 @@ pub(super) struct FileReader {
     max_rows: usize,
     /// How many rows are still wanted.
     limit: Option<u64>,
+    drops_update_before: bool,
     waiting: VecDeque<FileSplit>,
     current: Option<OpenFile>,
 }
@@ -50,9 +52,15 @@ impl FileReader {
             decoder,
             max_rows: max_rows.max(1),
             limit,
+            drops_update_before: false,
             waiting: VecDeque::new(),
             current: None,
         }
+    }
+
+    /// The same reader, which leaves out −U rows.
+    pub(super) fn without_update_before(self) -> Self {
+        Self { drops_update_before: true, ..self }
     }
 
     fn open(&self, split: FileSplit) -> Result<OpenFile, ConnectorError> {
@@ -108,11 +116,17 @@ impl SourceReader for FileReader {
             self.current = Some(file);
             return Ok(SourceEvent::Pending);
         };
-        let batch = self.columns.assemble(decoded, &mut file.constants)?;
+        let mut batch = self.columns.assemble(decoded, &mut file.constants)?;
+        if self.drops_update_before {
+            batch = without_update_before(batch)?;
+        }
         let bytes = file.input.offset() - file.reported;
         file.reported = file.input.offset();
         let split = file.id.clone();
         self.current = Some(file);
+        if batch.is_empty() {
+            return Ok(SourceEvent::Pending);
+        }
         Ok(SourceEvent::Rows { split, batch: self.limited(batch), bytes })
     }
 
@@ -122,6 +136,12 @@ impl SourceReader for FileReader {
         });
         Ok(current.chain(self.waiting.iter().map(FileSplit::pack)).collect())
     }
+}
+
+fn without_update_before(batch: ChangelogBatch) -> Result<ChangelogBatch, ConnectorError> {
+    let Some(kinds) = &batch.kinds else { return Ok(batch) };
+    let keep: BooleanArray = kinds.iter().map(|kind| Some(kind != RowKind::UpdateBefore)).collect();
+    batch.filter(&keep).map_err(|error| ConnectorError::new(error.to_string()))
 }
 
 impl OpenFile {

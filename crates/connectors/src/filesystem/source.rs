@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use fancy_regex::Regex;
 use flott_catalog::connector::{
-    Boundedness, ConnectorError, FailOnBadRecord, MetadataColumn, ReaderContext, ScanRequest,
-    SourceReader, SplitEnumerator, TableContext, TableSource,
+    Boundedness, ConnectorError, FailOnBadRecord, MetadataColumn, ReaderContext, ScanColumn,
+    ScanRequest, SourceReader, SplitEnumerator, TableContext, TableSource,
 };
-use flott_types::ChangelogMode;
+use flott_types::{ChangelogMode, RowKind};
 
 use super::FILESYSTEM;
 use super::columns::{FileMetadata, ScanColumns, record_schema};
@@ -16,9 +16,10 @@ use super::enumerator::FileEnumerator;
 use super::listing::Listing;
 use super::location::resolve;
 use super::options::{MONITOR_INTERVAL, PARTITION_DEFAULT_NAME, PATH, PATH_PATTERN};
+use super::pruning::Pruning;
 use super::reader::FileReader;
 use crate::bad_records::BadRecordPolicy;
-use crate::common::{invalid, validate};
+use crate::common::{changelog_mode_with, invalid, validate};
 use crate::format::TableFormat;
 
 /// Checks the table's options and makes a source of it.
@@ -29,11 +30,14 @@ pub(super) fn source(context: &TableContext) -> Result<Arc<dyn TableSource>, Con
     let schema = record_schema(context);
     let all = (0..schema.len()).collect();
     // Tells of types and options that the format cannot do, before anything runs.
-    format.decoder(schema, all, Arc::new(FailOnBadRecord))?;
+    format.decoder(schema, all, Vec::new(), Arc::new(FailOnBadRecord))?;
+    let mode = changelog_mode_with(context, format.def.decodes)?;
     Ok(Arc::new(FileSource {
         listing: listing(context)?,
         interval: interval(context)?,
-        divisible: is_divisible(&format),
+        mode,
+        // The changes of a row come in the order of the file, through one reader.
+        divisible: mode.is_insert_only() && is_divisible(&format),
         format,
         context: context.clone(),
     }))
@@ -56,6 +60,7 @@ fn listing(context: &TableContext) -> Result<Listing, ConnectorError> {
             .collect(),
         default_name: options.text(&PARTITION_DEFAULT_NAME).unwrap_or_default().into(),
         pattern,
+        pruning: Pruning::default(),
     })
 }
 
@@ -86,11 +91,12 @@ struct FileSource {
     listing: Listing,
     interval: Option<Duration>,
     divisible: bool,
+    mode: ChangelogMode,
 }
 
 impl TableSource for FileSource {
     fn changelog_mode(&self) -> ChangelogMode {
-        self.format.def.decodes
+        self.mode
     }
 
     fn boundedness(&self) -> Boundedness {
@@ -98,16 +104,28 @@ impl TableSource for FileSource {
     }
 
     fn metadata(&self) -> Vec<MetadataColumn> {
-        FileMetadata::columns()
+        FileMetadata::columns(self.format.def)
+    }
+
+    fn split_columns(&self) -> Vec<ScanColumn> {
+        let partition = self.context.partition_keys.iter().map(|at| ScanColumn::Physical(*at));
+        partition.chain(FileMetadata::scan_columns()).collect()
+    }
+
+    /// Files of changes are read one after the other, or the changes of a row could overtake each other.
+    fn parallelism(&self) -> Option<usize> {
+        (!self.mode.is_insert_only()).then_some(1)
     }
 
     fn enumerator(
         &self,
-        _request: &ScanRequest,
+        request: &ScanRequest,
         state: Option<&[u8]>,
     ) -> Result<Box<dyn SplitEnumerator>, ConnectorError> {
-        let listing = self.listing.clone();
-        Ok(Box::new(FileEnumerator::new(listing, self.interval, self.divisible, state)?))
+        let pruning = Pruning::new(&self.context, &request.filters)?;
+        let listing = Listing { pruning, ..self.listing.clone() };
+        let by_age = self.interval.is_some() || !self.mode.is_insert_only();
+        Ok(Box::new(FileEnumerator::new(listing, self.interval, self.divisible, by_age, state)?))
     }
 
     fn reader(
@@ -115,14 +133,20 @@ impl TableSource for FileSource {
         request: &ScanRequest,
         context: &ReaderContext,
     ) -> Result<Box<dyn SourceReader>, ConnectorError> {
-        let columns = ScanColumns::new(&self.context, request)?;
+        let columns = ScanColumns::new(&self.context, self.format.def, request)?;
         let decoder = self.format.decoder(
             columns.record_schema.clone(),
             columns.projection.clone(),
+            columns.metadata.clone(),
             context.bad_records.clone(),
         )?;
         // As in Flink the rows of a changelog are counted one by one, so that a limit may cut off
-        // the deletion of a row.
-        Ok(Box::new(FileReader::new(columns, decoder, context.max_rows, request.limit)))
+        // the deletion of a row; those of upserts become other rows.
+        let complete = self.mode.is_insert_only() || self.mode.contains(RowKind::UpdateBefore);
+        let limit = request.limit.filter(|_| complete);
+        let reader = FileReader::new(columns, decoder, context.max_rows, limit);
+        let drops = self.format.def.decodes.contains(RowKind::UpdateBefore)
+            && !self.mode.contains(RowKind::UpdateBefore);
+        Ok(Box::new(if drops { reader.without_update_before() } else { reader }))
     }
 }

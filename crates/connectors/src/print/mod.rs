@@ -2,6 +2,8 @@
 //!
 //! A line is what Flink's connector prints: `+I[1, Mary]` after a prefix made of `print-identifier`,
 //! static partitions and, when several tasks write, the number of the task from 1: `id:2> +I[1, Mary]`.
+//! With `'changelog-mode' = 'upsert'` it shows the upsert stream of a table with a primary key, one line a
+//! change.
 
 mod hash_order;
 mod java_text;
@@ -15,7 +17,9 @@ use flott_catalog::connector::{
 };
 use flott_types::{ChangelogBatch, ChangelogMode, DataType};
 
-use crate::common::{COMMON, SINK_PARALLELISM, concat, parallelism, validate};
+use crate::common::{
+    CHANGELOG_MODE, COMMON, SINK_PARALLELISM, changelog_mode, concat, parallelism, validate,
+};
 use java_text::write_row;
 
 const PRINT_IDENTIFIER: OptionDef =
@@ -27,7 +31,7 @@ const STANDARD_ERROR: OptionDef = OptionDef::new(
 )
 .default("false");
 
-const OWN: &[OptionDef] = &[PRINT_IDENTIFIER, STANDARD_ERROR, SINK_PARALLELISM];
+const OWN: &[OptionDef] = &[PRINT_IDENTIFIER, STANDARD_ERROR, CHANGELOG_MODE, SINK_PARALLELISM];
 static OPTIONS: [OptionDef; COMMON.len() + OWN.len()] = concat(&[COMMON, OWN]);
 
 /// The connector `print`.
@@ -53,6 +57,7 @@ fn sink(context: &TableContext) -> Result<Arc<dyn TableSink>, ConnectorError> {
         identifier: options.text(&PRINT_IDENTIFIER).map(Into::into),
         standard_error: options.bool(&STANDARD_ERROR)?,
         parallelism: parallelism(options, &SINK_PARALLELISM)?,
+        mode: changelog_mode(context)?,
     }))
 }
 
@@ -62,11 +67,12 @@ struct PrintSink {
     identifier: Option<String>,
     standard_error: bool,
     parallelism: Option<usize>,
+    mode: Option<ChangelogMode>,
 }
 
 impl TableSink for PrintSink {
     fn changelog_mode(&self, requested: ChangelogMode) -> ChangelogMode {
-        requested
+        self.mode.unwrap_or(requested)
     }
 
     fn parallelism(&self) -> Option<usize> {
@@ -144,6 +150,7 @@ mod tests {
             identifier: identifier.map(Into::into),
             standard_error: false,
             parallelism: None,
+            mode: None,
         };
         let statics = if task == 9 { vec![("k".to_string(), "z".to_string())] } else { vec![] };
         sink.prefix(&WriterContext {

@@ -224,7 +224,7 @@ impl Table {
     pub fn all_columns(&self) -> ScanRequest {
         ScanRequest {
             columns: (0..self.context.schema.len()).map(ScanColumn::Physical).collect(),
-            limit: None,
+            ..Default::default()
         }
     }
 

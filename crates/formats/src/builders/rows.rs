@@ -45,6 +45,15 @@ impl Rows {
         }
     }
 
+    /// Ends a `+I` row that has set all columns.
+    #[inline]
+    pub(crate) fn end_whole_row(&mut self) {
+        self.len += 1;
+        if !self.insert_only {
+            self.kinds.push(RowKind::Insert as u8);
+        }
+    }
+
     /// Ends a row of any kind.
     pub(crate) fn end_row_as(&mut self, kind: RowKind) {
         if self.insert_only && kind != RowKind::Insert {

@@ -260,7 +260,7 @@ impl Patch {
 }
 
 /// Where the value of each column starts in an object; `None` where it is missing.
-fn field_starts(
+pub(super) fn field_starts(
     message: &[u8],
     start: usize,
     rows: &RowWriter,

@@ -8,8 +8,10 @@ mod envelope;
 mod maxwell;
 mod metadata;
 mod ogg;
+mod upsert;
 
 pub(crate) use canal::CANAL;
 pub(crate) use debezium::DEBEZIUM;
 pub(crate) use maxwell::MAXWELL;
 pub(crate) use ogg::OGG;
+pub(crate) use upsert::UPSERT;

@@ -153,8 +153,12 @@ impl RowDecoder {
     #[inline]
     fn fast_row(&mut self, lexer: &mut Lexer<'_>, rows: &mut Rows) -> Option<()> {
         let row = rows.len();
-        fast::row(lexer, &self.fields, &mut rows.columns, row, self.flavor)?;
-        rows.end_row();
+        let all = fast::row(lexer, &self.fields, &mut rows.columns, row, self.flavor)?;
+        if all {
+            rows.end_whole_row()
+        } else {
+            rows.end_row()
+        }
         Some(())
     }
 
@@ -207,23 +211,25 @@ struct JsonDecoder {
     bad_records: Arc<dyn BadRecordHandler>,
 }
 
-impl LineDecoder for JsonDecoder {
+impl JsonDecoder {
+    /// Decodes a record of which is known whether it is UTF-8.
     #[inline]
-    fn decode_record(
+    fn decode(
         &mut self,
         record: &[u8],
+        sound: bool,
         place: &dyn Fn() -> String,
     ) -> Result<(), ConnectorError> {
         if record.is_empty() {
             return Ok(());
         }
         let before = self.rows.len();
-        let error = match std::str::from_utf8(record) {
-            Ok(_) => match self.decoder.record(record, &mut self.rows) {
+        let error = match sound {
+            true => match self.decoder.record(record, &mut self.rows) {
                 Ok(()) => return Ok(()),
                 Err(trouble) => trouble.into_error(),
             },
-            Err(_) => FormatError::Utf8,
+            false => FormatError::Utf8,
         };
         if self.decoder.flavor.ignore_errors {
             // The rows of an array before the broken one have already gone out in Flink.
@@ -232,6 +238,26 @@ impl LineDecoder for JsonDecoder {
         }
         self.rows.truncate(before);
         self.bad_records.handle(BadRecord { raw: record, place: place(), error: error.into() })
+    }
+}
+
+impl LineDecoder for JsonDecoder {
+    fn decode_record(
+        &mut self,
+        record: &[u8],
+        place: &dyn Fn() -> String,
+    ) -> Result<(), ConnectorError> {
+        self.decode(record, std::str::from_utf8(record).is_ok(), place)
+    }
+
+    #[inline]
+    fn decode_line(
+        &mut self,
+        line: &[u8],
+        sound: impl FnOnce() -> bool,
+        place: &dyn Fn() -> String,
+    ) -> Result<(), ConnectorError> {
+        self.decode(line, sound(), place)
     }
 
     fn rows(&self) -> usize {

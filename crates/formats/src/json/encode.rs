@@ -1,6 +1,7 @@
 //! The encoder of `json`, and rows as JSON objects for the change-log formats.
 
 use flott_catalog::connector::{ConnectorError, EncodeContext, Encoder, RecordBuffer};
+use flott_types::variant::write_variant;
 use flott_types::{ChangelogBatch, Schema};
 
 use super::compact::write_text;
@@ -161,6 +162,11 @@ impl Style {
                 text::write_decimal(out, array.value(row), *scale, self.plain_decimals);
             }
             Cells::Text(array) => write_text(out, array.value(row).as_bytes()),
+            Cells::Binary(array) if matches!(shape.parts, Parts::Variant) => {
+                let mut text = String::new();
+                write_variant(&mut text, array.value(row));
+                out.extend_from_slice(text.as_bytes());
+            }
             Cells::Binary(array) => {
                 quoted_unless(out, false, |out| text::write_base64(out, array.value(row)));
             }

@@ -7,14 +7,15 @@
 use super::Flavor;
 use super::lexer::{Lexer, RawString};
 use super::shape::{Fields, Parts, Shape};
+use super::variant;
 use crate::builders::{Column, Lists};
-use crate::text;
+use crate::text::{self, words};
 
 /// A map of more entries is left to the slow path, which looks for repeated keys with a hash table.
 const FEW_KEYS: usize = 64;
 
-/// Decodes an object into `columns`, which hold `row` values before. Fields that are missing are
-/// left out.
+/// Decodes an object into `columns`, which hold `row` values before, and says whether all fields were
+/// there. Fields that are missing are left out.
 #[inline]
 pub(super) fn row(
     lexer: &mut Lexer<'_>,
@@ -22,11 +23,13 @@ pub(super) fn row(
     columns: &mut [Column],
     row: usize,
     flavor: Flavor,
-) -> Option<()> {
+) -> Option<bool> {
     if !lexer.eat(b'{') {
         return None;
     }
     let (mut next, mut found) = (0, 0);
+    // The first fields, by their number: whether they have their value.
+    let mut seen = 0u64;
     if lexer.eat(b'}') {
         return complete(found, fields, flavor);
     }
@@ -43,7 +46,15 @@ pub(super) fn row(
         match field {
             Some(at) => {
                 let column = columns.get_mut(at)?;
-                if column.len() != row {
+                let repeated = match 1u64.checked_shl(at as u32) {
+                    Some(bit) => {
+                        let before = seen;
+                        seen |= bit;
+                        before & bit != 0
+                    }
+                    None => column.len() != row,
+                };
+                if repeated {
                     return None;
                 }
                 value(lexer, &fields.get(at)?.shape, column, flavor)?;
@@ -61,8 +72,9 @@ pub(super) fn row(
     }
 }
 
-fn complete(found: usize, fields: &Fields, flavor: Flavor) -> Option<()> {
-    (found == fields.len() || !flavor.fail_on_missing_field).then_some(())
+fn complete(found: usize, fields: &Fields, flavor: Flavor) -> Option<bool> {
+    let all = found == fields.len();
+    (all || !flavor.fail_on_missing_field).then_some(all)
 }
 
 #[inline]
@@ -109,6 +121,10 @@ fn value(lexer: &mut Lexer<'_>, shape: &Shape, column: &mut Column, flavor: Flav
         Column::Text(values) => {
             let string = lexer.string().ok()?;
             string.unescape(values.open());
+            values.end_value().ok()?;
+        }
+        Column::Binary(values) if matches!(shape.parts, Parts::Variant) => {
+            variant::push(lexer.skip_value().ok()?, values.open()).ok()?;
             values.end_value().ok()?;
         }
         Column::Binary(values) => {
@@ -207,16 +223,7 @@ fn integer(lexer: &mut Lexer<'_>) -> Option<i64> {
     let text = lexer.bytes.get(lexer.at..)?;
     let negative = text.first() == Some(&b'-');
     let digits = &text[usize::from(negative)..];
-    let mut number = 0i64;
-    let mut len = 0;
-    for digit in digits.iter().take(19) {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            break;
-        }
-        number = number.wrapping_mul(10).wrapping_add(i64::from(digit));
-        len += 1;
-    }
+    let (number, len) = short_number(digits).unwrap_or_else(|| long_number(digits));
     let ends = !matches!(digits.get(len), Some(b'0'..=b'9' | b'.' | b'e' | b'E'));
     let proper = (1..=18).contains(&len) && (digits[0] != b'0' || len == 1);
     if !ends || !proper {
@@ -224,6 +231,33 @@ fn integer(lexer: &mut Lexer<'_>) -> Option<i64> {
     }
     lexer.at += usize::from(negative) + len;
     Some(if negative { -number } else { number })
+}
+
+/// A number of up to seven digits, with how many there are; `None` where there may be more.
+#[inline]
+fn short_number(text: &[u8]) -> Option<(i64, usize)> {
+    let digits = u64::from_le_bytes(*text.first_chunk()?) ^ words::repeat(b'0');
+    let end = words::not_digits(digits);
+    if end == 0 {
+        return None;
+    }
+    let len = end.trailing_zeros() as usize / 8;
+    // Zeros in front take the place of what follows; a shift by all bits would be none.
+    let aligned = digits << (32 - 4 * len) << (32 - 4 * len);
+    Some((words::eight_digits(aligned) as i64, len))
+}
+
+fn long_number(text: &[u8]) -> (i64, usize) {
+    let (mut number, mut len) = (0i64, 0);
+    for digit in text.iter().take(19) {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        number = number.wrapping_mul(10).wrapping_add(i64::from(digit));
+        len += 1;
+    }
+    (number, len)
 }
 
 fn plain_string<'a>(lexer: &mut Lexer<'a>) -> Option<&'a [u8]> {

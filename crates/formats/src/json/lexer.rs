@@ -3,6 +3,8 @@
 
 use memchr::memchr2;
 
+use crate::text::words;
+
 /// The deepest nesting that is read, as in Jackson.
 const MAX_DEPTH: usize = 1000;
 
@@ -49,6 +51,14 @@ impl<'a> Lexer<'a> {
     /// The next byte that is no white space, without going past it; 0 at the end.
     #[inline]
     pub(crate) fn peek(&mut self) -> u8 {
+        match self.bytes.get(self.at) {
+            Some(byte) if *byte > b' ' => *byte,
+            _ => self.peek_past_space(),
+        }
+    }
+
+    #[cold]
+    fn peek_past_space(&mut self) -> u8 {
         loop {
             match self.bytes.get(self.at) {
                 Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
@@ -61,7 +71,7 @@ impl<'a> Lexer<'a> {
     /// Goes past `byte` if it is the next one that is no white space.
     #[inline]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == byte;
+        let found = self.bytes.get(self.at) == Some(&byte) || self.peek() == byte;
         self.at += usize::from(found);
         found
     }
@@ -69,7 +79,8 @@ impl<'a> Lexer<'a> {
     /// Goes past `text` if it comes right here.
     #[inline]
     pub(crate) fn eat_exactly(&mut self, text: &[u8]) -> bool {
-        let found = self.bytes.get(self.at..self.at + text.len()) == Some(text);
+        let here = self.bytes.get(self.at..self.at + text.len());
+        let found = here.is_some_and(|here| words::equal(here, text));
         if found {
             self.at += text.len();
         }
@@ -315,24 +326,19 @@ fn code_unit(digits: &[u8]) -> u32 {
 /// Where the first quote or backslash is. Short strings are looked through by words of eight bytes.
 #[inline]
 fn quote_or_backslash(text: &[u8]) -> Option<usize> {
+    const QUOTES: u64 = words::repeat(b'"');
+    const BACKSLASHES: u64 = words::repeat(b'\\');
     let mut at = 0;
-    while at < 24 {
-        let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
+    let (chunks, _) = text.as_chunks::<8>();
+    for chunk in chunks.iter().take(3) {
         let word = u64::from_le_bytes(*chunk);
-        let found =
-            zero_bytes(word ^ 0x2222_2222_2222_2222) | zero_bytes(word ^ 0x5C5C_5C5C_5C5C_5C5C);
+        let found = words::zero_bytes(word ^ QUOTES) | words::zero_bytes(word ^ BACKSLASHES);
         if found != 0 {
             return Some(at + found.trailing_zeros() as usize / 8);
         }
         at += 8;
     }
     memchr2(b'"', b'\\', &text[at..]).map(|found| at + found)
-}
-
-/// The high bit of each byte that is zero; bits above the lowest may be wrong.
-#[inline]
-fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080
 }
 
 #[cfg(test)]

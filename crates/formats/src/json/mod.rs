@@ -13,6 +13,7 @@ mod stream;
 mod tokens;
 mod tree;
 mod trouble;
+mod variant;
 
 use flott_catalog::connector::{FormatDef, OptionDef};
 use flott_types::ChangelogMode;

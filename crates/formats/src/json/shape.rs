@@ -23,6 +23,8 @@ pub(crate) struct Shape {
 #[derive(Debug)]
 pub(crate) enum Parts {
     Scalar,
+    /// Any JSON value.
+    Variant,
     /// The element of an ARRAY.
     Array(Box<Shape>),
     /// The value of a MAP, the count of a MULTISET; keys are text.
@@ -65,8 +67,8 @@ impl Shape {
                 fields.iter().map(|field| (field.name.clone(), &field.data_type)),
                 format,
             )?),
+            TypeRoot::Variant => Parts::Variant,
             TypeRoot::Structured { .. }
-            | TypeRoot::Variant
             | TypeRoot::Bitmap
             | TypeRoot::Raw(_)
             | TypeRoot::Descriptor => {

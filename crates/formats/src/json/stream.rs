@@ -14,6 +14,7 @@ use super::shape::{Fields, Parts, Shape};
 use super::tokens::{Token, Tokens};
 use super::tree::check_missing;
 use super::trouble::Trouble;
+use super::variant;
 use crate::builders::{Column, Fault, Lists};
 
 /// Decodes the tokens of one record.
@@ -134,6 +135,14 @@ impl<'a> StreamDecoder<'a> {
                 self.row(fields, &mut structs.columns, len)?;
                 structs.end_value();
                 Ok(())
+            }
+            (Parts::Variant, token, Column::Binary(values)) => {
+                let raw = match token {
+                    Token::StartObject | Token::StartArray => self.tokens.skip_container()?,
+                    _ => &self.tokens.lexer.bytes[self.tokens.start..self.tokens.lexer.at],
+                };
+                variant::push(raw, values.open())?;
+                values.end_value().map_err(|fault| self.fault(fault, shape))
             }
             (_, Token::StartObject | Token::StartArray, Column::Text(values)) => {
                 let text = self.tokens.skip_container()?;

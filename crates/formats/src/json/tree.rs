@@ -11,6 +11,7 @@ use super::lexer::Lexer;
 use super::scalar::{self, Scalar};
 use super::shape::{Fields, Parts, Shape};
 use super::trouble::Trouble;
+use super::variant;
 use crate::builders::{Column, Lists};
 use crate::error::FormatError;
 
@@ -104,6 +105,10 @@ impl TreeDecoder<'_> {
                 self.row(lexer, fields, &mut structs.columns, len)?;
                 structs.end_value();
                 return Ok(());
+            }
+            (Parts::Variant, _, Column::Binary(values)) => {
+                variant::push(lexer.skip_value()?, values.open())?;
+                values.end_value()
             }
             (Parts::Scalar, b'{' | b'[', column) => match column {
                 Column::Text(values) => {

@@ -4,6 +4,7 @@ mod base64;
 mod decimal;
 mod number;
 mod temporal;
+pub(crate) mod words;
 mod write;
 
 pub(crate) use base64::{decode_base64, write_base64};

@@ -44,26 +44,30 @@ fn write_padded(out: &mut Vec<u8>, number: u32, width: usize) {
 
 /// Writes a DOUBLE as `Double.toString`.
 pub(crate) fn write_double(out: &mut Vec<u8>, value: f64) {
-    let mut text = String::with_capacity(24);
-    text::write_double(&mut text, value);
-    out.extend_from_slice(text.as_bytes());
+    text::write_double(&mut Appended(out), value);
 }
 
 /// Writes a FLOAT as `Float.toString`.
 pub(crate) fn write_float(out: &mut Vec<u8>, value: f32) {
-    let mut text = String::with_capacity(16);
-    text::write_float(&mut text, value);
-    out.extend_from_slice(text.as_bytes());
+    text::write_float(&mut Appended(out), value);
+}
+
+/// Bytes that texts are appended to.
+struct Appended<'a>(&'a mut Vec<u8>);
+
+impl std::fmt::Write for Appended<'_> {
+    #[inline]
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
 }
 
 /// Writes a DECIMAL: `plain` with all digits of its scale, else without trailing zeros as
 /// `BigDecimal.toString` does, with an exponent where that is shorter for Java (`1E+2`, `1E-7`).
 pub(crate) fn write_decimal(out: &mut Vec<u8>, unscaled: i128, scale: u8, plain: bool) {
     if plain {
-        let mut text = String::with_capacity(40);
-        text::write_decimal(&mut text, unscaled, scale);
-        out.extend_from_slice(text.as_bytes());
-        return;
+        return text::write_decimal(&mut Appended(out), unscaled, scale);
     }
     let (mut unscaled, mut scale) = (unscaled, i32::from(scale));
     if unscaled == 0 {

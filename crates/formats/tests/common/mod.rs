@@ -73,6 +73,7 @@ impl Decoding {
         def.decoder.expect("a decoder")(&DecodeContext {
             schema: self.schema.clone(),
             projection: self.projected(),
+            key: key_of(self.format),
             metadata: self.metadata.iter().map(|key| key.to_string()).collect(),
             options: self.options.clone(),
             zone: TimeZone::UTC,
@@ -181,12 +182,18 @@ pub fn encode(
     let def = format(name);
     let options = options(pairs);
     options.validate("format", def.options)?;
-    let context = EncodeContext { schema: schema(columns), options, zone: TimeZone::UTC };
+    let context =
+        EncodeContext { schema: schema(columns), key: key_of(name), options, zone: TimeZone::UTC };
     let mut encoder = def.encoder.expect("an encoder")(&context)?;
     let mut out = RecordBuffer::new(delimiter);
     encoder.encode(batch, &mut out)?;
     assert_eq!(out.records().count(), batch.len());
     Ok(String::from_utf8(out.bytes).expect("text"))
+}
+
+/// The first column is the key where a format needs one.
+fn key_of(format: &str) -> Vec<usize> {
+    if format == "upsert-json" { vec![0] } else { Vec::new() }
 }
 
 /// An insert-only batch of values.

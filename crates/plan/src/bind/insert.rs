@@ -27,6 +27,7 @@ impl Binder<'_> {
             primary_key: Vec::new(),
             static_partitions: Vec::new(),
             overwrite: false,
+            on_conflict: None,
         };
         Ok(LogicalPlan::spanned(LogicalOp::Sink(sink), vec![input], schema, query.span))
     }
@@ -124,6 +125,7 @@ impl Binder<'_> {
             primary_key,
             static_partitions,
             overwrite: insert.overwrite,
+            on_conflict: insert.on_conflict,
         };
         let input = LogicalPlan::project(query, values, schema.clone());
         Ok(LogicalPlan::spanned(LogicalOp::Sink(sink), vec![input], schema, insert.span))

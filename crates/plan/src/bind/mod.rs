@@ -7,6 +7,7 @@
 mod aggregate;
 mod call;
 mod cast;
+mod changelog_function;
 mod expr;
 mod group_window;
 mod hints;

@@ -47,7 +47,7 @@ impl Binder<'_> {
             TableRefKind::Table { name, hints } => self.bind_table_name(name, hints),
             // At the beginning of FROM there is nothing for LATERAL to read.
             TableRefKind::Subquery { query, .. } => Ok(anonymous(self.bind_query(query)?.plan)),
-            TableRefKind::Function { call, .. } if super::window::is_window_function(call) => {
+            TableRefKind::Function { call, .. } if super::window::reads_table(call) => {
                 self.bind_table_function(call)
             }
             TableRefKind::Function { .. } | TableRefKind::Unnest { .. } => self.bind_alone(table),
@@ -162,6 +162,15 @@ impl Binder<'_> {
             let table = changed.get_or_insert_with(|| Table::clone(table));
             for arg in &hint.args {
                 match arg {
+                    HintArg::KeyValue { key, .. }
+                        if self.is_unknown_to_format(table, &key.value) =>
+                    {
+                        tracing::warn!(
+                            table = %path,
+                            option = %key.value,
+                            "the format does not know this option of the OPTIONS hint; it does nothing"
+                        );
+                    }
                     HintArg::KeyValue { key, value } => {
                         table.options.set(key.value.as_str(), value.value.as_str());
                     }
@@ -174,6 +183,17 @@ impl Binder<'_> {
             }
         }
         Ok(changed.map_or_else(|| table.clone(), Arc::new))
+    }
+
+    /// Whether a key has the prefix of the table's format, which has no such option. Flink lets these pass in
+    /// a hint.
+    fn is_unknown_to_format(&self, table: &Table, key: &str) -> bool {
+        let Some(name) = table.options.raw("format") else { return false };
+        let Some(own) = key.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')) else {
+            return false;
+        };
+        let format = self.catalog.registry().format(name);
+        format.is_ok_and(|format| !format.options.iter().any(|option| option.matches(own)))
     }
 
     /// What the connector sees of a table.
@@ -303,6 +323,7 @@ impl Binder<'_> {
             watermark,
             idle_timeout: (idle > 0).then_some(idle),
             limit: None,
+            filters: Vec::new(),
             on_error: self.on_bad_record(table)?,
         };
         let plan = LogicalPlan::spanned(LogicalOp::Scan(scan), Vec::new(), scan_schema, span);
@@ -437,7 +458,7 @@ fn check_condition(join: &ast::Join) -> Result<()> {
 fn is_table_function(table: &ast::TableRef) -> bool {
     match &table.kind {
         TableRefKind::Unnest { .. } => true,
-        TableRefKind::Function { call, .. } => !super::window::is_window_function(call),
+        TableRefKind::Function { call, .. } => !super::window::reads_table(call),
         _ => false,
     }
 }

@@ -23,7 +23,7 @@ impl Binder<'_> {
             TableRefKind::Unnest { collections, with_ordinality } => {
                 self.bind_unnest(collections, *with_ordinality, &left.scope, right.span)?
             }
-            TableRefKind::Function { call, .. } if !super::window::is_window_function(call) => {
+            TableRefKind::Function { call, .. } if !super::window::reads_table(call) => {
                 self.bind_invocation(call, &left.scope)?
             }
             _ => return Ok(None),
@@ -111,7 +111,7 @@ impl Binder<'_> {
                 parts.join(".")
             ))
             .at(call.span)
-            .hint("window table functions are TUMBLE, HOP, CUMULATE and SESSION; UNNEST reads collections"));
+            .hint("functions of tables are TUMBLE, HOP, CUMULATE, SESSION, FROM_CHANGELOG and TO_CHANGELOG; UNNEST reads collections"));
         };
         let args = super::call::call_exprs(call)?
             .into_iter()

@@ -3,6 +3,7 @@
 use flott_sql::ast::{self, ExprKind, FunctionArgValue, TableArgInput};
 use flott_types::{DataType, Field, Schema, TimeAttribute, TypeRoot, Value};
 
+use super::changelog_function::CHANGELOG_FUNCTIONS;
 use super::query::anonymous;
 use super::{Binder, Bound};
 use crate::logical::{LogicalOp, LogicalPlan, PlanRef, WindowAssignment, WindowKind};
@@ -16,16 +17,20 @@ const PARAMETERS: [(&str, &[&str]); 4] = [
     ("SESSION", &["DATA", "TIMECOL", "GAP"]),
 ];
 
-/// Whether a call is one of a window table function.
-pub fn is_window_function(call: &ast::FunctionCall) -> bool {
+/// Whether a table function reads a whole table: a window function, FROM_CHANGELOG or TO_CHANGELOG.
+pub fn reads_table(call: &ast::FunctionCall) -> bool {
     call.name.as_simple().is_some_and(|name| {
-        PARAMETERS.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name.value))
+        let mut known = PARAMETERS.iter().map(|(known, _)| *known).chain(CHANGELOG_FUNCTIONS);
+        known.any(|known| known.eq_ignore_ascii_case(&name.value))
     })
 }
 
 impl Binder<'_> {
     /// Binds a table function of FROM.
     pub fn bind_table_function(&mut self, call: &ast::FunctionCall) -> Result<Bound> {
+        if let Some(bound) = self.bind_changelog_function(call)? {
+            return Ok(bound);
+        }
         let name = call.name.as_simple().map(|name| name.value.to_ascii_uppercase());
         let known = PARAMETERS.iter().find(|(known, _)| Some(*known) == name.as_deref());
         let Some((name, parameters)) = known else {
@@ -35,7 +40,9 @@ impl Binder<'_> {
                 parts.join(".")
             ))
             .at(call.span)
-            .hint("window table functions are TUMBLE, HOP, CUMULATE and SESSION"));
+            .hint(
+                "table functions are TUMBLE, HOP, CUMULATE, SESSION, FROM_CHANGELOG and TO_CHANGELOG",
+            ));
         };
         let arguments = assign(call, name, parameters)?;
         self.bind_window(name, &arguments, call.span)
@@ -133,7 +140,7 @@ impl Binder<'_> {
 }
 
 /// Positional and named arguments by parameter.
-fn assign<'c>(
+pub(super) fn assign<'c>(
     call: &'c ast::FunctionCall,
     name: &str,
     parameters: &[&'static str],

@@ -18,6 +18,7 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
         PhysicalOp::Source(scan) => {
             write!(out, "source {} {:?}", scan.identity, scan.columns).ok()?;
             write!(out, " {:?} {:?} {:?}", scan.watermark, scan.idle_timeout, scan.limit).ok()?;
+            write!(out, " {:?}", scan.filters).ok()?;
         }
         PhysicalOp::Match(pattern) => write!(out, "match {}", pattern.digest()).ok()?,
         PhysicalOp::Calc(calc) => {
@@ -84,7 +85,7 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
             }
         }
         PhysicalOp::Union => out.push_str("union"),
-        PhysicalOp::ChangelogNormalize { key } => write!(out, "normalize {key:?}").ok()?,
+        PhysicalOp::ChangelogNormalize { key, .. } => write!(out, "normalize {key:?}").ok()?,
         PhysicalOp::Expand(rows) => {
             let rows: Vec<_> = rows.iter().map(|row| list(row)).collect();
             write!(out, "expand {rows:?}").ok()?;
@@ -94,6 +95,8 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
         | PhysicalOp::Sort(_)
         | PhysicalOp::DropUpdateBefore
         | PhysicalOp::LookupJoin(_)
+        | PhysicalOp::SinkMaterialize(_)
+        | PhysicalOp::ChangelogFunction(_)
         | PhysicalOp::Sink(_) => return None,
     }
     for input in inputs {

@@ -7,6 +7,7 @@ mod prune_columns;
 mod prune_empty;
 mod push_filters;
 mod push_limits;
+mod push_split_filters;
 mod rank;
 mod reject_nulls;
 
@@ -21,12 +22,13 @@ use crate::logical::{LogicalOp, LogicalPlan, PlanRef};
 type Rule = fn(Vec<PlanRef>, &SessionSettings) -> Result<Vec<PlanRef>>;
 
 /// The rules, in order.
-const RULES: [(&str, Rule); 7] = [
+const RULES: &[(&str, Rule)] = &[
     ("fold constants", fold_constants::apply),
     ("prune what is empty", prune_empty::apply),
     ("drop sorts", drop_sorts::apply),
     ("push filters", push_filters::apply),
     ("filters on ranks", rank::apply),
+    ("push split filters", push_split_filters::apply),
     ("push limits", push_limits::apply),
     ("prune columns", prune_columns::apply),
 ];
@@ -87,6 +89,7 @@ pub(crate) fn map_exprs(
         LogicalOp::Window(_)
         | LogicalOp::Union
         | LogicalOp::ChangelogNormalize(_)
+        | LogicalOp::ChangelogFunction(_)
         | LogicalOp::Sink(_) => {}
     }
     op

@@ -110,7 +110,10 @@ fn keep(plan: &LogicalPlan, mut wanted: Columns) -> Columns {
             wanted
         }
         LogicalOp::Union => wanted,
-        LogicalOp::Values(_) | LogicalOp::ChangelogNormalize(_) | LogicalOp::Sink(_) => all(),
+        LogicalOp::Values(_)
+        | LogicalOp::ChangelogNormalize(_)
+        | LogicalOp::ChangelogFunction(_)
+        | LogicalOp::Sink(_) => all(),
     }
 }
 
@@ -168,6 +171,7 @@ fn input_columns(plan: &LogicalPlan, kept: &Columns) -> Vec<Columns> {
             }
             vec![left, right]
         }
+        LogicalOp::ChangelogFunction(_) => vec![(0..plan.input().schema.len()).collect()],
         _ => plan.inputs.iter().map(|_| kept.clone()).collect(),
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use flott_functions::SessionSettings;
+use flott_types::{ChangelogMode, RowKind};
 
 use crate::Result;
 use crate::logical::{LogicalOp, LogicalPlan, PlanRef};
@@ -28,6 +29,8 @@ fn push(plan: PlanRef) -> PlanRef {
 fn limited(plan: &PlanRef, rows: u64) -> Option<PlanRef> {
     match &plan.op {
         LogicalOp::Project(_) => Some(plan.with_inputs(vec![limited(plan.input(), rows)?])),
+        // What upserts make of the table is known only behind the scan.
+        LogicalOp::Scan(scan) if is_upsert(scan.source.changelog_mode()) => None,
         LogicalOp::Scan(scan) => {
             let mut scan = scan.clone();
             scan.limit = Some(scan.limit.map_or(rows, |limit| limit.min(rows)));
@@ -36,4 +39,8 @@ fn limited(plan: &PlanRef, rows: u64) -> Option<PlanRef> {
         }
         _ => None,
     }
+}
+
+fn is_upsert(mode: ChangelogMode) -> bool {
+    mode.contains(RowKind::UpdateAfter) && !mode.contains(RowKind::UpdateBefore)
 }

@@ -3,8 +3,9 @@
 use flott_types::{ChangelogMode, RowKind};
 
 use flott_functions::Expr;
+use flott_sql::ast::ConflictStrategy;
 
-use crate::logical::{JoinKind, SinkTarget};
+use crate::logical::{ChangelogFunction, JoinKind, SinkTarget};
 use crate::physical::{
     GroupWindow, Keep, NodeId, OverMode, PhysicalNode, PhysicalOp, PhysicalPlan, RankStrategy,
 };
@@ -55,10 +56,25 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
         PhysicalOp::IntervalJoin(_) | PhysicalOp::WindowJoin(_) => ChangelogMode::INSERT_ONLY,
         // The left row's kind is that of the pair.
         PhysicalOp::TemporalJoin(_) | PhysicalOp::LookupJoin(_) => first,
+        PhysicalOp::ChangelogFunction(ChangelogFunction::From { codes, .. }) => {
+            ChangelogMode::of(&codes.iter().map(|(_, kind)| *kind).collect::<Vec<_>>())
+        }
+        PhysicalOp::ChangelogFunction(ChangelogFunction::To { .. }) => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Union | PhysicalOp::Sink(_) => {
             inputs.iter().fold(ChangelogMode::INSERT_ONLY, |all, mode| all.union(*mode))
         }
-        PhysicalOp::ChangelogNormalize { .. } => ChangelogMode::ALL,
+        PhysicalOp::ChangelogNormalize { emit_update_before, .. } => {
+            let all = if first.contains(RowKind::Delete) { ChangelogMode::ALL } else { updating };
+            if *emit_update_before { all } else { all.without(RowKind::UpdateBefore) }
+        }
+        PhysicalOp::SinkMaterialize(materialize) => {
+            let deletes = first.contains(RowKind::Delete) || first.contains(RowKind::UpdateBefore);
+            if deletes || materialize.conflict != ConflictStrategy::Deduplicate {
+                ChangelogMode::UPSERT
+            } else {
+                updating.without(RowKind::UpdateBefore)
+            }
+        }
         PhysicalOp::DropUpdateBefore => first.without(RowKind::UpdateBefore),
     }
 }
@@ -79,6 +95,9 @@ fn needs_update_before(plan: &PhysicalPlan, id: NodeId, wanted: bool) -> bool {
         PhysicalOp::ChangelogNormalize { .. } | PhysicalOp::DropUpdateBefore => false,
         PhysicalOp::LookupJoin(_) => wanted,
         PhysicalOp::Rank(rank) => rank.strategy == RankStrategy::Retract,
+        PhysicalOp::SinkMaterialize(materialize) => {
+            !materialize.fits || materialize.conflict != ConflictStrategy::Deduplicate
+        }
         PhysicalOp::Sink(sink) => match &sink.sink.target {
             SinkTarget::Collect => true,
             SinkTarget::Table(table) => {
@@ -148,6 +167,9 @@ pub fn drop_unneeded_updates(plan: &mut PhysicalPlan) {
                 | PhysicalOp::Limit { .. }
                 | PhysicalOp::TemporalJoin(_)
                 | PhysicalOp::LookupJoin(_)
+                | PhysicalOp::DropUpdateBefore
+                | PhysicalOp::ChangelogNormalize { .. }
+                | PhysicalOp::SinkMaterialize(_)
         ) {
             plan.nodes[id].changelog = produced(&plan.nodes[id].op, &inputs);
         }
@@ -160,7 +182,24 @@ fn emits_update_before(op: &mut PhysicalOp) -> Option<&mut bool> {
         PhysicalOp::GroupAggregate(aggregate) => Some(&mut aggregate.emit_update_before),
         PhysicalOp::Rank(rank) => Some(&mut rank.emit_update_before),
         PhysicalOp::Deduplicate(deduplicate) => Some(&mut deduplicate.emit_update_before),
+        PhysicalOp::ChangelogNormalize { emit_update_before, .. } => Some(emit_update_before),
         _ => None,
+    }
+}
+
+/// Leaves out nodes that drop −U where none comes.
+pub fn bypass_idle_drops(plan: &mut PhysicalPlan) {
+    for id in 0..plan.nodes.len() {
+        for input in 0..plan.nodes[id].inputs.len() {
+            let below = plan.node(plan.nodes[id].inputs[input].node);
+            if !matches!(below.op, PhysicalOp::DropUpdateBefore) {
+                continue;
+            }
+            let source = below.inputs[0].node;
+            if !plan.node(source).changelog.contains(RowKind::UpdateBefore) {
+                plan.nodes[id].inputs[input].node = source;
+            }
+        }
     }
 }
 
@@ -175,7 +214,7 @@ pub fn check_sinks(plan: &PhysicalPlan) -> Result<()> {
         let given = plan.node(input).changelog;
         let taken = table.changelog_mode(given);
         // −U may be dropped on the way where the sink finds rows by its key.
-        let must = if taken.contains(RowKind::UpdateAfter) && !sink.sink.primary_key.is_empty() {
+        let must = if taken.contains(RowKind::UpdateAfter) {
             given.without(RowKind::UpdateBefore)
         } else {
             given

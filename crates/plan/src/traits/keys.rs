@@ -92,9 +92,6 @@ fn of_partition(
 
 /// The keys of a join.
 pub fn joined(join: &RegularJoin, left_width: usize) -> Vec<Vec<usize>> {
-    let covers = |keys: &[Vec<usize>], columns: &[usize]| {
-        keys.iter().any(|key| key.iter().all(|column| columns.contains(column)))
-    };
     let right_once = covers(&join.right_unique, &join.right_keys);
     let left_once = covers(&join.left_unique, &join.left_keys);
     match join.kind {
@@ -117,6 +114,11 @@ pub fn joined(join: &RegularJoin, left_width: usize) -> Vec<Vec<usize>> {
         }
     }
     keys
+}
+
+/// Whether some key consists of these columns alone, so that no two rows agree in all of them.
+pub fn covers(keys: &[Vec<usize>], columns: &[usize]) -> bool {
+    keys.iter().any(|key| key.iter().all(|column| columns.contains(column)))
 }
 
 fn shift(keys: &[Vec<usize>], by: usize) -> Vec<Vec<usize>> {

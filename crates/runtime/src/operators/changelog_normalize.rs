@@ -1,6 +1,5 @@
 //! ChangelogNormalize: an upsert stream made a complete changelog by keeping each key's last row.
 
-mod output;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +11,7 @@ use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
-use output::Output;
+use crate::operators::kept_output::Output;
 
 /// The section of its state, and the version of its layout.
 const SECTION: (&str, u16) = ("last rows", 1);
@@ -27,6 +26,7 @@ const SWEEP: usize = 64;
 /// update, so that operators downstream renew their state as well.
 pub struct ChangelogNormalize {
     key: Vec<usize>,
+    emit_update_before: bool,
     keys: KeySlots,
     /// By slot, the last row in `rows`, or `NO_ROW`.
     last: Vec<u32>,
@@ -38,12 +38,13 @@ pub struct ChangelogNormalize {
 
 impl ChangelogNormalize {
     /// Keeps the rows of `schema` by the columns of `key`, each for as long after its last change
-    /// as `ttl` says.
-    pub fn new(key: &[usize], schema: &Schema, ttl: Option<Ttl>) -> Self {
+    /// as `ttl` says. `emit_update_before` says whether `-U` rows are wanted.
+    pub fn new(key: &[usize], emit_update_before: bool, schema: &Schema, ttl: Option<Ttl>) -> Self {
         let types: Vec<DataType> = schema.fields.iter().map(|f| f.data_type.clone()).collect();
         let key_types: Vec<DataType> = key.iter().map(|column| types[*column].clone()).collect();
         Self {
             key: key.to_vec(),
+            emit_update_before,
             keys: KeySlots::new(&key_types, ttl),
             last: Vec::new(),
             rows: RowStore::new(&types),
@@ -84,7 +85,9 @@ impl ChangelogNormalize {
                         continue;
                     }
                     *last = self.rows.insert(&rows, row)?;
-                    self.output.push_old(RowKind::UpdateBefore, old);
+                    if self.emit_update_before {
+                        self.output.push_old(RowKind::UpdateBefore, old);
+                    }
                     self.output.push_new(RowKind::UpdateAfter, row);
                     self.output.retire(old);
                 }

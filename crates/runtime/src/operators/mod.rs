@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod calc;
+mod changelog_function;
 mod changelog_normalize;
 mod constraint_enforcer;
 mod correlate;
@@ -11,12 +12,14 @@ mod expand;
 mod group_aggregate;
 mod group_window;
 mod join;
+mod kept_output;
 mod limit;
 mod lookup_join;
 mod matching;
 mod over;
 mod rank;
 mod ranking;
+mod sink_materialize;
 mod sort;
 mod temporal_sort;
 #[cfg(test)]
@@ -32,6 +35,7 @@ mod window_assign;
 mod window_rank;
 
 pub use calc::CalcOperator;
+pub use changelog_function::{FromChangelog, ToChangelog};
 pub use changelog_normalize::ChangelogNormalize;
 pub use constraint_enforcer::ConstraintEnforcer;
 pub use correlate::CorrelateOperator;
@@ -46,6 +50,7 @@ pub use lookup_join::LookupJoinOperator;
 pub use matching::MatchOperator;
 pub use over::{BatchOverOperator, TimedOverOperator, UpdatingOverOperator};
 pub use rank::RankOperator;
+pub use sink_materialize::{ConflictChecker, SinkUpsertMaterializer};
 pub use sort::SortOperator;
 pub use temporal_sort::TemporalSortOperator;
 pub use time_join::{IntervalJoinOperator, TemporalJoinOperator, WindowJoinOperator};

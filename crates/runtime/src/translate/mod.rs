@@ -13,7 +13,7 @@ use flott_plan::logical::{Scan, SinkTarget};
 use flott_plan::physical::{
     Distribution, NodeId as PlanId, PhysicalOp, PhysicalPlan, PhysicalSink,
 };
-use flott_plan::{PlannerConfig, explain};
+use flott_plan::{KeyedShuffle, PlannerConfig, explain};
 
 use crate::check::OutputContract;
 use crate::graph::{Exchange, JobGraph, NodeId, NodeSpec, SinkSpec, SourceSpec};
@@ -101,7 +101,9 @@ impl Translation<'_> {
         let (from, parallelism) = (self.nodes[input.node], spec.parallelism);
         let exchange = self.sink_exchange(id, sink, parallelism);
         let mut last = (from, exchange);
-        if !sink.not_null.is_empty() {
+        let schema = &self.plan.node(id).schema;
+        let to_table = matches!(sink.sink.target, SinkTarget::Table(_));
+        if to_table && ConstraintEnforcer::new(schema, sink.enforcement).is_some() {
             last = (self.enforcer(id, sink, &spec, last), Exchange::Forward);
         }
         let node = match &sink.sink.target {
@@ -133,13 +135,8 @@ impl Translation<'_> {
         spec: &NodeSpec,
         (from, exchange): (NodeId, Exchange),
     ) -> NodeId {
-        let schema = &self.plan.node(id).schema;
-        let columns: Vec<(usize, String)> = sink
-            .not_null
-            .iter()
-            .map(|column| (*column, schema.fields[*column].name.to_string()))
-            .collect();
-        let drop = sink.drop_nulls;
+        let schema = self.plan.node(id).schema.clone();
+        let enforcement = sink.enforcement;
         let spec = NodeSpec {
             name: "ConstraintEnforcer".into(),
             uid: format!("{}/enforcer", spec.uid).into(),
@@ -147,7 +144,10 @@ impl Translation<'_> {
         };
         let node = self.graph.operator(
             spec,
-            Arc::new(move |_| Ok(Box::new(ConstraintEnforcer::new(columns.clone(), drop)))),
+            Arc::new(move |_| match ConstraintEnforcer::new(&schema, enforcement) {
+                Some(enforcer) => Ok(Box::new(enforcer)),
+                None => Err(RuntimeError::internal("ConstraintEnforcer", "nothing to enforce")),
+            }),
         );
         self.graph.connect(from, node, 0, exchange);
         node
@@ -213,15 +213,23 @@ impl Translation<'_> {
     fn sink_exchange(&self, id: PlanId, sink: &PhysicalSink, parallelism: usize) -> Exchange {
         let input = &self.plan.node(id).inputs[0];
         let from = self.plan.node(input.node);
-        if self.parallelism[input.node] == parallelism {
+        let key = &sink.sink.primary_key;
+        let force = sink.keyed_shuffle == KeyedShuffle::Force && !key.is_empty();
+        if self.parallelism[input.node] == parallelism && !(force && parallelism > 1) {
             return Exchange::Forward;
         }
         if parallelism == 1 {
             return Exchange::Single;
         }
+        if force {
+            return self.hash(input.node, key);
+        }
+        if sink.keyed_shuffle == KeyedShuffle::None {
+            return Exchange::Rebalance;
+        }
         match from.unique_keys.first() {
             _ if from.changelog.is_insert_only() => Exchange::Rebalance,
-            _ if !sink.sink.primary_key.is_empty() => self.hash(input.node, &sink.sink.primary_key),
+            _ if !key.is_empty() => self.hash(input.node, key),
             Some(key) => self.hash(input.node, key),
             None => Exchange::Single,
         }

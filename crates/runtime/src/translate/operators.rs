@@ -6,7 +6,10 @@ use arrow::compute::SortOptions;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_catalog::connector::BadRecordHandler;
 use flott_functions::{Evaluator, Expr, SessionSettings};
-use flott_plan::physical::{Calc, NodeId, OverMode, PhysicalNode, PhysicalOp, PhysicalPlan};
+use flott_plan::logical::{ChangelogFunction, ConflictStrategy};
+use flott_plan::physical::{
+    Calc, NodeId, OverMode, PhysicalNode, PhysicalOp, PhysicalPlan, SinkMaterialize,
+};
 use flott_plan::traits::state::StateBound;
 use flott_state::Ttl;
 use flott_types::{ChangelogBatch, Schema, Value};
@@ -17,9 +20,10 @@ use crate::graph::OperatorFactory;
 use crate::operator::Operator;
 use crate::operators::{BatchOverOperator, TimedOverOperator, UpdatingOverOperator};
 use crate::operators::{
-    CalcOperator, ChangelogNormalize, CorrelateOperator, DropUpdateBefore, ExpandOperator,
-    GroupAggregateOperator, GroupWindowOperator, IntervalJoinOperator, JoinOperator, LimitOperator,
-    LookupJoinOperator, RankOperator, SortOperator, TemporalJoinOperator, TemporalSortOperator,
+    CalcOperator, ChangelogNormalize, ConflictChecker, CorrelateOperator, DropUpdateBefore,
+    ExpandOperator, FromChangelog, GroupAggregateOperator, GroupWindowOperator,
+    IntervalJoinOperator, JoinOperator, LimitOperator, LookupJoinOperator, RankOperator,
+    SinkUpsertMaterializer, SortOperator, TemporalJoinOperator, TemporalSortOperator, ToChangelog,
     UnionOperator, WindowAggregateOperator, WindowAssignOperator, WindowJoinOperator,
     WindowRankOperator, deduplicate,
 };
@@ -100,8 +104,16 @@ fn operator(
         PhysicalOp::LookupJoin(_) => {
             return Err(RuntimeError::internal("translate", "a lookup without its table"));
         }
-        PhysicalOp::ChangelogNormalize { key } => {
-            Box::new(ChangelogNormalize::new(key, &node.schema, state_ttl(node)))
+        PhysicalOp::ChangelogNormalize { key, emit_update_before } => {
+            let ttl = state_ttl(node);
+            Box::new(ChangelogNormalize::new(key, *emit_update_before, &node.schema, ttl))
+        }
+        PhysicalOp::SinkMaterialize(spec) => sink_materialize(spec, node),
+        PhysicalOp::ChangelogFunction(ChangelogFunction::From { op, codes }) => {
+            Box::new(FromChangelog::new(*op, codes.clone(), node.schema.to_arrow()))
+        }
+        PhysicalOp::ChangelogFunction(ChangelogFunction::To { codes }) => {
+            Box::new(ToChangelog::new(codes.clone(), node.schema.to_arrow()))
         }
         PhysicalOp::DropUpdateBefore => Box::new(DropUpdateBefore),
         PhysicalOp::GroupAggregate(spec) => {
@@ -147,6 +159,15 @@ fn lookup_join(
     };
     let schema = node.schema.to_arrow();
     Ok(Box::new(LookupJoinOperator::new(join, schema, settings, bad_records)?))
+}
+
+fn sink_materialize(spec: &SinkMaterialize, node: &PhysicalNode) -> Box<dyn Operator> {
+    let (key, upsert_key, ttl) = (&spec.key, &spec.upsert_key, state_ttl(node));
+    if spec.conflict == ConflictStrategy::Deduplicate {
+        return Box::new(SinkUpsertMaterializer::new(key, upsert_key, &node.schema, ttl));
+    }
+    let fail = spec.conflict == ConflictStrategy::Error;
+    Box::new(ConflictChecker::new(key, upsert_key, fail, &node.schema, ttl))
 }
 
 /// How long the node keeps idle state; `None`: for ever.

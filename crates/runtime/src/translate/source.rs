@@ -24,7 +24,11 @@ pub(super) fn source(scan: &Scan, around: &Surroundings) -> Result<SourceSpec> {
     });
     Ok(SourceSpec {
         source: scan.source.clone(),
-        request: ScanRequest { columns: scan.columns.clone(), limit: scan.limit },
+        request: ScanRequest {
+            columns: scan.columns.clone(),
+            limit: scan.limit,
+            filters: scan.filters.clone(),
+        },
         watermark,
         bad_records: (around.bad_records)(scan)?,
     })

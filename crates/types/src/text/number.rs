@@ -5,42 +5,40 @@ use std::fmt::Write;
 /// Writes a DOUBLE as Java's `Double.toString`: `1.0`, `1.0E10`, `NaN`, `Infinity`.
 ///
 /// The digits are the shortest that read back as the same value.
-pub fn write_double(out: &mut String, value: f64) {
-    if value.is_nan() {
-        out.push_str("NaN");
-    } else if value.is_infinite() {
-        out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
-    } else {
-        // `{:e}` prints the shortest digits as `d.ddde±x`; Java prints two at least, the nearest ones,
-        // which makes a difference for the smallest value: 4.9E-324.
-        let mut text = StackText::default();
-        let _ = match value.abs() == f64::from_bits(1) {
-            true => write!(text, "{value:.1e}"),
-            false => write!(text, "{value:e}"),
-        };
-        write_java(out, text.as_str());
-    }
+pub fn write_double<W: Write + ?Sized>(out: &mut W, value: f64) {
+    let mut text = StackText::default();
+    // `{:e}` prints the shortest digits as `d.ddde±x`; Java prints two at least, the nearest ones,
+    // which makes a difference for the smallest value: 4.9E-324.
+    let _ = match value.abs() == f64::from_bits(1) {
+        true => write!(text, "{value:.1e}"),
+        false => write!(text, "{value:e}"),
+    };
+    write_float_text(out, value.is_finite(), value.is_nan(), text.as_str());
 }
 
 /// Writes a FLOAT as Java's `Float.toString`.
-pub fn write_float(out: &mut String, value: f32) {
-    if value.is_nan() {
-        out.push_str("NaN");
-    } else if value.is_infinite() {
-        out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
-    } else {
-        // Two digits for the smallest values, as for DOUBLE.
-        let mut text = StackText::default();
-        let _ = match value.is_subnormal() && value.abs() < 1e-44 {
-            true => write!(text, "{value:.1e}"),
-            false => write!(text, "{value:e}"),
-        };
-        write_java(out, text.as_str());
-    }
+pub fn write_float<W: Write + ?Sized>(out: &mut W, value: f32) {
+    let mut text = StackText::default();
+    // Two digits for the smallest values, as for DOUBLE.
+    let _ = match value.is_subnormal() && value.abs() < 1e-44 {
+        true => write!(text, "{value:.1e}"),
+        false => write!(text, "{value:e}"),
+    };
+    write_float_text(out, value.is_finite(), value.is_nan(), text.as_str());
+}
+
+fn write_float_text<W: Write + ?Sized>(out: &mut W, finite: bool, nan: bool, scientific: &str) {
+    // Memory is all that writing could fail for.
+    let _ = match (finite, nan) {
+        (true, _) => write_java(out, scientific),
+        (false, true) => out.write_str("NaN"),
+        (false, false) if scientific.starts_with('-') => out.write_str("-Infinity"),
+        (false, false) => out.write_str("Infinity"),
+    };
 }
 
 /// Java switches to scientific notation below 1E-3 and from 1E7, and always prints a fraction.
-fn write_java(out: &mut String, scientific: &str) {
+fn write_java<W: Write + ?Sized>(out: &mut W, scientific: &str) -> std::fmt::Result {
     let (sign, rest) = match scientific.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", scientific),
@@ -48,44 +46,51 @@ fn write_java(out: &mut String, scientific: &str) {
     let (mantissa, exponent) = rest.split_once('e').unwrap_or((rest, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let (first, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    out.push_str(sign);
+    out.write_str(sign)?;
     if first == "0" {
-        out.push_str("0.0");
-    } else if (-3..7).contains(&exponent) {
-        if exponent < 0 {
-            out.push_str("0.");
-            out.extend(std::iter::repeat_n('0', (-exponent - 1) as usize));
-            out.push_str(first);
-            out.push_str(fraction);
-        } else {
-            let shift = exponent as usize;
-            out.push_str(first);
-            let whole = fraction.len().min(shift);
-            out.push_str(&fraction[..whole]);
-            out.extend(std::iter::repeat_n('0', shift - whole));
-            out.push('.');
-            out.push_str(if whole < fraction.len() { &fraction[whole..] } else { "0" });
+        return out.write_str("0.0");
+    }
+    match exponent {
+        -3..0 => {
+            out.write_str(["0.", "0.0", "0.00"][(-exponent - 1) as usize])?;
+            out.write_str(first)?;
+            out.write_str(fraction)
         }
-    } else {
-        out.push_str(first);
-        out.push('.');
-        out.push_str(if fraction.is_empty() { "0" } else { fraction });
-        let _ = write!(out, "E{exponent}");
+        0..7 => {
+            let shift = exponent as usize;
+            let whole = fraction.len().min(shift);
+            out.write_str(first)?;
+            out.write_str(&fraction[..whole])?;
+            out.write_str(&"000000"[..shift - whole])?;
+            out.write_char('.')?;
+            out.write_str(if whole < fraction.len() { &fraction[whole..] } else { "0" })
+        }
+        _ => {
+            out.write_str(first)?;
+            out.write_char('.')?;
+            out.write_str(if fraction.is_empty() { "0" } else { fraction })?;
+            write!(out, "E{exponent}")
+        }
     }
 }
 
 /// Writes a DECIMAL with all digits of its scale and never an exponent: `1.50`.
-pub fn write_decimal(out: &mut String, digits: i128, scale: u8) {
-    if digits < 0 {
-        out.push('-');
-    }
+pub fn write_decimal<W: Write + ?Sized>(out: &mut W, digits: i128, scale: u8) {
+    let sign = if digits < 0 { "-" } else { "" };
     let magnitude = digits.unsigned_abs();
-    if scale == 0 {
-        let _ = write!(out, "{magnitude}");
-        return;
-    }
-    let unit = 10u128.pow(u32::from(scale));
-    let _ = write!(out, "{}.{:0width$}", magnitude / unit, magnitude % unit, width = scale.into());
+    let width = usize::from(scale);
+    // Memory is all that writing could fail for; numbers of 64 bits print much faster.
+    let _ = match (u64::try_from(magnitude), 10u64.checked_pow(scale.into())) {
+        (Ok(magnitude), _) if scale == 0 => write!(out, "{sign}{magnitude}"),
+        (Ok(magnitude), Some(unit)) => {
+            write!(out, "{sign}{}.{:0width$}", magnitude / unit, magnitude % unit)
+        }
+        _ if scale == 0 => write!(out, "{sign}{magnitude}"),
+        _ => {
+            let unit = 10u128.pow(scale.into());
+            write!(out, "{sign}{}.{:0width$}", magnitude / unit, magnitude % unit)
+        }
+    };
 }
 
 /// A small text on the stack: shortest digits of a float never exceed it.

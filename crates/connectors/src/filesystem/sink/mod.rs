@@ -22,13 +22,15 @@ use flott_catalog::connector::{
 use flott_types::{ChangelogMode, DataType, Schema};
 
 use super::FILESYSTEM;
-use super::columns::{record_columns, record_schema};
+use super::columns::record_schema;
 use super::location::resolve;
 use super::options::{
     AUTO_COMPACTION, COMPACTION_FILE_SIZE, PARTITION_DEFAULT_NAME, PATH, ROLL_CHECK,
     ROLL_FILE_SIZE, ROLL_INACTIVITY, ROLL_INTERVAL,
 };
-use crate::common::{SINK_PARALLELISM, invalid, parallelism, validate};
+use crate::common::{
+    SINK_PARALLELISM, changelog_mode_with, invalid, parallelism, record_columns, validate,
+};
 use crate::format::TableFormat;
 use committer::FileCommitter;
 use partition_commit::PartitionCommit;
@@ -43,6 +45,7 @@ pub(super) fn sink(context: &TableContext) -> Result<Arc<dyn TableSink>, Connect
     table.format.encoder(table.record_schema.clone())?;
     Ok(Arc::new(FileSink {
         parallelism: parallelism(&context.options, &SINK_PARALLELISM)?,
+        mode: changelog_mode_with(context, table.format.def.encodes)?,
         table: Arc::new(table),
     }))
 }
@@ -135,6 +138,7 @@ fn positive<T: Default + PartialEq>(
 struct FileSink {
     table: Arc<Table>,
     parallelism: Option<usize>,
+    mode: ChangelogMode,
 }
 
 impl TableSink for FileSink {
@@ -143,7 +147,7 @@ impl TableSink for FileSink {
         if self.parallelism.is_some() && !requested.is_insert_only() {
             ChangelogMode::INSERT_ONLY
         } else {
-            self.table.format.def.encodes
+            self.mode
         }
     }
 

@@ -15,7 +15,7 @@ fn columns() -> Schema {
 }
 
 fn operator(ttl: Option<Ttl>) -> ChangelogNormalize {
-    ChangelogNormalize::new(&[0], &columns(), ttl)
+    ChangelogNormalize::new(&[0], true, &columns(), ttl)
 }
 
 fn harness(ttl: Option<Ttl>) -> OperatorHarness {

@@ -72,7 +72,7 @@ impl LookupJoinOperator {
         let whole = WholeTable {
             types: types(spec)?,
             source,
-            request: ScanRequest { columns, limit: None },
+            request: ScanRequest { columns, ..Default::default() },
             bad_records,
             keys,
         };

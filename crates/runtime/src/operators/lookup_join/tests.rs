@@ -110,6 +110,7 @@ fn operator(source: &Numbers, kind: JoinKind, options: &[(&str, &str)]) -> Looku
             watermark: None,
             idle_timeout: None,
             limit: None,
+            filters: Vec::new(),
             on_error: OnBadRecord::Fail,
         },
         keys: vec![LookupKey { column: 0, value: LookupValue::Column(0) }],

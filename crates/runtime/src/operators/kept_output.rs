@@ -16,7 +16,7 @@ const OLD: usize = 1;
 
 /// Rows to give, in order.
 #[derive(Default)]
-pub(super) struct Output {
+pub(crate) struct Output {
     kinds: Vec<u8>,
     places: Vec<Place>,
     /// Kept rows that are given.
