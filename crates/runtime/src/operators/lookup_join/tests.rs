@@ -111,6 +111,7 @@ fn operator(source: &Numbers, kind: JoinKind, options: &[(&str, &str)]) -> Looku
             idle_timeout: None,
             filters: Vec::new(),
             limit: None,
+            filters: Vec::new(),
             on_error: OnBadRecord::Fail,
         },
         keys: vec![LookupKey { column: 0, value: LookupValue::Column(0) }],
