@@ -109,7 +109,6 @@ fn operator(source: &Numbers, kind: JoinKind, options: &[(&str, &str)]) -> Looku
             columns: vec![ScanColumn::Physical(0), ScanColumn::Physical(1)],
             watermark: None,
             idle_timeout: None,
-            filters: Vec::new(),
             limit: None,
             filters: Vec::new(),
             on_error: OnBadRecord::Fail,
