@@ -135,8 +135,10 @@ impl<'a> Reader<'a> {
                 Ok(Value { next: Next::Row, .. }) => return Ok(()),
                 Ok(_) => {}
                 Err(Stop::More) => return Err(Stop::More),
-                // What is broken a second time ends where the bytes end.
-                Err(Stop::Broken(_)) if self.at >= self.bytes.len() => return Ok(()),
+                // What is broken a second time ends where the bytes end, if they do.
+                Err(Stop::Broken(_)) if self.at >= self.bytes.len() => {
+                    return if self.last { Ok(()) } else { Err(Stop::More) };
+                }
                 Err(Stop::Broken(_)) => {}
             }
         }
