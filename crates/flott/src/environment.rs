@@ -8,7 +8,7 @@ use flott_catalog::{CatalogManager, CatalogReader, TableLike, TemporalFunction};
 use flott_functions::SessionSettings;
 use flott_plan::explain::{Details, explain_with};
 use flott_plan::logical::OnBadRecord;
-use flott_plan::physical::{PhysicalOp, PhysicalPlan};
+use flott_plan::physical::PhysicalPlan;
 use flott_plan::{PlanError, PlannerConfig};
 use flott_runtime::{Checkpoint, JobHandle, RestoreEffects, ResultSender};
 use flott_sql::ast::{ExplainDetail, Insert, Query, Statement, StatementKind};
@@ -267,7 +267,7 @@ impl TableEnvironment {
     fn dead_letter_tables(&self, plan: &PhysicalPlan) -> Result<DeadLetterTables, Error> {
         let mut tables = DeadLetterTables::new();
         for node in &plan.nodes {
-            let PhysicalOp::Source(scan) = &node.op else { continue };
+            let Some(scan) = node.op.scan() else { continue };
             let OnBadRecord::DeadLetter(path) = &scan.on_error else { continue };
             let Some(TableLike::Table(table)) = self.catalogs.find(path) else {
                 return Err(PlanError::new(format!(

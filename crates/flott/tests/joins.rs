@@ -96,6 +96,23 @@ fn a_table_that_ends_can_be_looked_up() {
 }
 
 #[test]
+fn bad_records_of_a_table_that_is_looked_up_are_kept() {
+    let (mut session, folder) = session();
+    fs::write(folder.path().join("rates.csv"), format!("{RATES}CHF,many,2025\n")).unwrap();
+    let letters = "CREATE TABLE letters (raw_record STRING, place STRING) \
+                   WITH ('connector' = 'filesystem', 'path' = 'letters', 'format' = 'json')";
+    session.execute(letters).unwrap();
+    let sql = "SELECT o.id, r.rate FROM orders AS o LEFT JOIN rates \
+               /*+ OPTIONS('on-error' = 'dead-letter', 'on-error.table' = 'letters') */ \
+               FOR SYSTEM_TIME AS OF o.pt AS r ON o.currency = r.currency AND r.rate <> 110";
+    let expected = ["+I[1, 115]", "+I[2, 100]", "+I[3, 115]", "+I[4, null]"];
+    assert_eq!(rows(&mut session, sql), expected);
+    let kept = rows(&mut session, "SELECT raw_record FROM letters");
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert!(kept[0].contains("CHF,many,2025"), "{kept:?}");
+}
+
+#[test]
 fn a_lookup_joins_time_attribute_survives() {
     let (mut session, _folder) = session();
     let sql = "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE((SELECT o.ts, r.rate FROM orders AS o \

@@ -444,6 +444,17 @@ impl SinkMaterialize {
     }
 }
 
+impl PhysicalOp {
+    /// The table that the operator reads: as a source, or to look rows up.
+    pub fn scan(&self) -> Option<&Scan> {
+        match self {
+            Self::Source(scan) => Some(scan),
+            Self::LookupJoin(join) => Some(&join.table),
+            _ => None,
+        }
+    }
+}
+
 impl PhysicalPlan {
     /// A node.
     pub fn node(&self, id: NodeId) -> &PhysicalNode {
