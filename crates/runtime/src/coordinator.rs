@@ -293,24 +293,27 @@ impl Coordinator {
         } else if let Some(next) = self.waiting.pop_front() {
             self.begin(Some(next))?;
         }
-        // A savepoint that cannot be kept is the trouble of whoever wanted it.
         if checkpoint.kind == CheckpointKind::Savepoint { Ok(()) } else { done }
     }
 
     /// Writes a savepoint. What it holds is committed only if the job ends with it: otherwise the
-    /// job may yet restart from an earlier checkpoint and prepare the same again.
+    /// job may yet restart from an earlier checkpoint and prepare the same again. A savepoint that
+    /// cannot be written is the trouble of whoever wanted it, a commit that fails is the job's.
     fn savepoint(&mut self, checkpoint: &Checkpoint, request: &CheckpointRequest) -> Result<()> {
         let written = match &request.target {
             Some(folder) => write_savepoint(checkpoint, folder),
             None => Ok(()),
         };
-        let commit = request.stop && written.is_ok();
+        let is_written = written.is_ok();
         for (uid, committables) in &checkpoint.committables {
             let Some(sink) = self.sinks.get_mut(uid) else { continue };
-            if commit {
-                sink.commit(committables.clone(), false)?;
-            } else {
-                sink.ended.splice(0..0, committables.iter().cloned());
+            if is_written && request.stop {
+                let committed = sink.commit(committables.clone(), false);
+                committed.inspect_err(|error| self.control.fail(error.clone()))?;
+                continue;
+            }
+            sink.ended.splice(0..0, committables.iter().cloned());
+            if is_written {
                 sink.in_savepoints.extend(committables.iter().cloned());
             }
         }
@@ -380,6 +383,7 @@ impl Coordinator {
 impl Sink {
     fn commit(&mut self, committables: Vec<Committable>, end_of_input: bool) -> Result<()> {
         self.done |= end_of_input;
+        self.in_savepoints.retain(|committable| !committables.contains(committable));
         match &mut self.committer {
             Some(committer) if end_of_input || !committables.is_empty() => committer
                 .commit(committables, end_of_input)

@@ -8,6 +8,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::operators::Count;
 use common::sinks::TestSink;
@@ -15,8 +16,8 @@ use common::sources::Batches;
 use common::{by_key, checked, operator, pairs, sink, source};
 use flott_runtime::{
     Checkpoint, CheckpointDirectory, CheckpointKind, CheckpointStore, Exchange, JobConfig,
-    JobGraph, OperatorState, OperatorStates, RestoreEffects, RuntimeError, SeededRun, SourceState,
-    SourceTaskState, write_savepoint,
+    JobGraph, JobHandle, OperatorState, OperatorStates, RestoreEffects, RuntimeError, SeededRun,
+    SourceState, SourceTaskState, start, write_savepoint,
 };
 use flott_state::StateWriter;
 use flott_types::ChangelogMode;
@@ -229,6 +230,47 @@ fn no_altered_byte_makes_the_reader_panic() {
         fs::write(&path, &sound[..byte]).unwrap();
         assert!(Checkpoint::load(&at).is_err(), "cut at {byte}");
     }
+}
+
+/// A job that never ends by itself.
+fn endless(to: &TestSink, config: JobConfig) -> JobHandle {
+    let mut data = Batches::new(vec![vec![pairs(&[(1, 1), (2, 2)]); 20]; 2]);
+    data.endless = true;
+    let mut graph = JobGraph::new();
+    let from = source(&mut graph, "source", 2, Arc::new(data), None);
+    sink(&mut graph, from, Exchange::Single, Arc::new(to.clone()));
+    let job = start(graph, config, None).unwrap();
+    while job.metrics().operators[0].total().rows_out < 80 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    job
+}
+
+#[test]
+fn a_savepoint_commits_only_if_the_job_ends_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = TestSink::default();
+    let job = endless(&to, JobConfig::default());
+    job.savepoint(folder.path().join("one"), false).unwrap();
+    assert!(to.rows().is_empty());
+    let taken = job.savepoint(folder.path().join("one"), false).unwrap_err().to_string();
+    assert!(taken.contains("exists already"), "{taken}");
+    job.savepoint(folder.path().join("two"), true).unwrap();
+    assert!(matches!(job.wait(), Err(RuntimeError::Cancelled)));
+    assert_eq!(to.rows().len(), 80, "what the first one held belongs to the second");
+    assert!(!Checkpoint::load(&folder.path().join("one")).unwrap().committables.is_empty());
+}
+
+#[test]
+fn a_commit_that_fails_at_the_end_fails_the_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = TestSink::default();
+    let job = endless(&to, JobConfig::default());
+    to.with(|table| table.refuses_commits = true);
+    let error = job.savepoint(folder.path().join("last"), true).unwrap_err().to_string();
+    assert!(error.contains("commits are refused"), "{error}");
+    let ended = job.wait().unwrap_err().to_string();
+    assert!(ended.contains("commits are refused"), "{ended}");
 }
 
 #[test]

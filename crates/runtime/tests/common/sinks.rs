@@ -25,6 +25,7 @@ pub struct Table {
     pub aborted: usize,
     pub flushes: usize,
     pub watermarks: Vec<i64>,
+    pub refuses_commits: bool,
 }
 
 impl TestSink {
@@ -86,6 +87,9 @@ impl SinkWriter for Writer {
 
 impl Committer for TestSink {
     fn commit(&mut self, prepared: Vec<Committable>, end: bool) -> Result<(), ConnectorError> {
+        if self.with(|table| table.refuses_commits) {
+            return Err(ConnectorError::new("commits are refused"));
+        }
         self.with(|table| {
             for id in prepared {
                 let id = u64::from_le_bytes(id.try_into().unwrap());
