@@ -11,6 +11,7 @@
 
 mod build;
 mod chain;
+mod change_check;
 mod channel;
 mod check;
 mod checkpoint;

@@ -4,7 +4,7 @@
 //! rescaling are written once. A batch's keys are encoded and hashed once, by [`KeyEncoder`];
 //! [`KeySlots`] turn them into small numbers, slots, under which an operator keeps its values in vectors of
 //! its own, or [`KeyedState`] keeps one value a key. This crate reads no clock and does no I/O:
-//! time is handed in, snapshots are bytes.
+//! time is handed in, snapshots are blocks of bytes.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -57,10 +57,12 @@ mod keyed;
 mod keys;
 mod lists;
 mod ordered;
+mod published;
 mod row_store;
 mod rows;
 mod size;
 mod slab;
+mod slot_snapshot;
 mod slots;
 mod snapshot;
 mod timers;
@@ -82,8 +84,8 @@ pub use rows::{EncodedRows, RowCodec};
 pub use size::StateSize;
 pub use slots::{KeySlots, SlotMeta};
 pub use snapshot::{
-    Entry, KeyedEntries, KeyedSection, StateDecoder, StateEncoder, StateReader, StateWriter,
-    snapshot_parts,
+    Block, Entry, Group, KeyedEntries, KeyedSection, Section, SectionKind, Snapshot, SnapshotScope,
+    StateDecoder, StateEncoder, StateReader, StateWriter, merge_from,
 };
 pub use timers::TimerQueue;
 pub use ttl::Ttl;

@@ -152,7 +152,9 @@ impl Operator for ChangelogNormalize {
         let (last, rows) = (&self.last, &self.rows);
         let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
         let write = |slot: u32, out: &mut _| rows.write_rows(&[last[slot as usize]], out);
-        Ok(self.keys.snapshot(section, write)?)
+        self.keys.snapshot(section, write)?;
+        self.keys.handed_over(state);
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {

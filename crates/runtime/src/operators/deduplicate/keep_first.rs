@@ -74,7 +74,7 @@ impl Operator for KeepFirst {
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION.0, SECTION.1, &self.seen.schema("seen"));
         self.seen.snapshot(section, |_, _| {})?;
-        self.seen.clear_dirty();
+        self.seen.handed_over(state);
         Ok(())
     }
 

@@ -149,7 +149,7 @@ impl Operator for KeepLast {
         let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
         let (last, rows) = (&self.last, &self.rows);
         self.slots.snapshot(section, |slot, out| rows.write_rows(&[last[slot as usize]], out))?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

@@ -139,7 +139,13 @@ impl GroupAggregateOperator {
     fn sweep(&mut self, now: i64, rows: usize) {
         let mut expired = Vec::new();
         self.slots.sweep(now, rows + SWEEP, &mut expired);
-        self.aggregation.sweep(now, rows + SWEEP);
+        for group in self.aggregation.sweep(now, rows + SWEEP) {
+            let slot = match &self.lives {
+                None => Some(group),
+                Some(lives) => lives.slot(group),
+            };
+            slot.into_iter().for_each(|slot| self.slots.changed(slot));
+        }
         for slot in &expired {
             self.slots.remove(*slot);
         }
@@ -267,8 +273,7 @@ impl Operator for GroupAggregateOperator {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let slots: Vec<u32> = self.slots.index().slots().collect();
-        let groups = self.groups(&slots);
+        let groups = self.groups(&self.slots.to_write(state));
         let mut writer = GroupWriter::new(&self.aggregation, &groups)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
         self.slots.snapshot(section, |slot, out| {
@@ -278,7 +283,7 @@ impl Operator for GroupAggregateOperator {
             writer.write(out);
         })?;
         writer.finish()?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

@@ -378,7 +378,7 @@ impl Operator for JoinOperator {
         if self.batch_mode {
             return Err(RuntimeError::internal(self.name(), "a batch job took a checkpoint"));
         }
-        self.sides.iter().try_for_each(|side| side.snapshot(state))
+        self.sides.iter_mut().try_for_each(|side| side.snapshot(state))
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {

@@ -16,7 +16,7 @@ use crate::Result;
 const VERSION: u16 = 1;
 /// Expired rows looked for with each batch, beside one for each row.
 const SWEEP: usize = 64;
-/// Keys or rows encoded or decoded together when snapshots are written and read.
+/// Rows decoded together when snapshots are read.
 const CHUNK: usize = 4096;
 
 /// The rows of one input. Each row remembers how often it is there, where equal rows are kept once,
@@ -141,6 +141,7 @@ impl Side {
             self.lists.push(key, slot);
             self.key_of[at] = key;
         }
+        self.by_key.changed(self.key_of[at]);
         Ok(slot)
     }
 
@@ -154,7 +155,7 @@ impl Side {
         if *copies == 0 {
             self.unlink(slot);
         } else {
-            self.rows.written(slot, now);
+            self.written(slot, now);
         }
     }
 
@@ -164,6 +165,8 @@ impl Side {
             self.lists.remove(key, slot);
             if self.lists.first(key).is_none() {
                 self.by_key.remove(key);
+            } else {
+                self.by_key.changed(key);
             }
         }
         self.rows.remove(slot);
@@ -178,7 +181,12 @@ impl Side {
     /// which counts as writing it.
     pub fn set_matches(&mut self, kept: u32, matches: u32, now: i64) {
         self.matches[kept as usize] = matches;
-        self.rows.written(kept, now);
+        self.written(kept, now);
+    }
+
+    fn written(&mut self, slot: u32, now: i64) {
+        self.rows.written(slot, now);
+        self.by_key.changed(self.key_of[slot as usize]);
     }
 
     /// Kept rows as columns; `NO_SLOT` gives NULLs.
@@ -216,47 +224,44 @@ impl Side {
         self.by_key.schema(&self.rows.schema())
     }
 
-    /// Writes the rows under their join key, so that they move with its key group.
-    pub fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
-        let groups = state.max_parallelism();
-        let mut section = state.keyed(self.name, VERSION, &self.schema());
-        let keys: Vec<u32> = self.by_key.index().slots().collect();
-        for keys in keys.chunks(CHUNK) {
-            let columns = self.by_key.key_columns(keys)?;
-            let key_bytes = self.by_key.encoder().codec().encode(&columns, keys.len())?;
-            let members: Vec<u32> = keys.iter().flat_map(|key| self.lists.iter(*key)).collect();
-            let columns = self.rows.columns(&members)?;
-            let rows = self.rows.codec().encode(&columns, members.len())?;
-            let mut rows = members.iter().zip(rows.iter());
-            for (key, bytes) in keys.iter().zip(key_bytes.iter()) {
-                let count = self.lists.iter(*key).count();
-                section.entry(self.by_key.index().key_group(*key, groups), bytes, |out| {
-                    out.count(count);
-                    for (member, row) in rows.by_ref().take(count) {
-                        out.bytes(row);
-                        out.option(self.rows.last_write(*member), StateEncoder::i64);
-                        out.u32(self.copies[*member as usize]);
-                        out.u32(self.matches[*member as usize]);
-                    }
-                });
-            }
-        }
-        section.finish();
+    /// Writes the rows under their join key, so that they move with its key group. A key that changed is
+    /// written with all its rows.
+    pub fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let now = state.now();
+        let section = state.keyed(self.name, VERSION, &self.schema());
+        let (mut members, mut row) = (Vec::new(), Vec::new());
+        self.by_key.snapshot_untimed(section, |key, out| {
+            members.clear();
+            members.extend(self.lists.iter(key).filter(|row| !self.rows.is_expired(*row, now)));
+            out.list(members.iter(), |out, member| {
+                row.clear();
+                self.rows.write_row(*member, &mut row);
+                out.bytes(&row);
+                out.option(self.rows.last_write(*member), StateEncoder::i64);
+                out.u32(self.copies[*member as usize]);
+                out.u32(self.matches[*member as usize]);
+            });
+        })?;
+        self.by_key.handed_over(state);
         Ok(())
     }
 
-    /// Adds the rows of a snapshot; `now` is the time of writing of those from one without a TTL.
+    /// Adds the rows of a snapshot but for those that have expired; `now` is also the time of writing of those
+    /// from one without a TTL.
     pub fn restore(&mut self, state: &StateReader<'_>, now: i64) -> Result<()> {
         let mut rows: Vec<Restored<'_>> = Vec::new();
         for entry in state.keyed(self.name, VERSION, &self.schema())? {
             let mut entry = entry?;
             for _ in 0..entry.value.count()? {
-                rows.push(Restored {
+                let restored = Restored {
                     row: entry.value.bytes()?,
                     written: entry.value.option(StateDecoder::i64)?.unwrap_or(now),
                     copies: entry.value.u32()?,
                     matches: entry.value.u32()?,
-                });
+                };
+                if !self.rows.ttl().is_some_and(|ttl| ttl.is_expired(restored.written, now)) {
+                    rows.push(restored);
+                }
             }
             entry.value.finish()?;
             if rows.len() >= CHUNK {

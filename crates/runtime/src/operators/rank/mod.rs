@@ -464,7 +464,7 @@ impl Operator for RankOperator {
             }
             self.sorted.write(&self.runs[slot as usize], out);
         })?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

@@ -170,7 +170,9 @@ impl Operator for SinkUpsertMaterializer {
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION.0, SECTION.1, &self.keys.schema(&self.kept.schema()));
         let (lists, kept) = (&self.lists, &self.kept);
-        Ok(self.keys.snapshot(section, |slot, out| kept.write(&lists[slot as usize], out))?)
+        self.keys.snapshot(section, |slot, out| kept.write(&lists[slot as usize], out))?;
+        self.keys.handed_over(state);
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
