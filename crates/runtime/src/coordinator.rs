@@ -7,8 +7,8 @@ use std::time::Duration;
 use flott_catalog::connector::{Committable, Committer, TableSink};
 
 use crate::checkpoint::{
-    Barrier, Checkpoint, CheckpointKind, CheckpointStore, OperatorState, SourceState,
-    TaskSnapshot, write_savepoint,
+    Barrier, Checkpoint, CheckpointKind, CheckpointStore, OperatorState, SourceState, TaskSnapshot,
+    write_savepoint,
 };
 use crate::config::JobConfig;
 use crate::control::JobControl;

@@ -156,12 +156,7 @@ fn coordinate(job: BuiltJob) -> Result<EndOfInput> {
     }
 }
 
-fn run(
-    task: Task,
-    control: &JobControl,
-    events: &EventSender,
-    resumed: Option<Arc<Checkpoint>>,
-) {
+fn run(task: Task, control: &JobControl, events: &EventSender, resumed: Option<Arc<Checkpoint>>) {
     let (id, name) = (task.id, task.name.clone());
     let ended = catch_unwind(AssertUnwindSafe(move || drive(task, control, resumed)));
     let event = match ended {

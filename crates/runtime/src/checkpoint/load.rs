@@ -10,9 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::Checkpoint;
 use super::directory::{METADATA, PREFIX};
-use super::manifest::{
-    self, ManifestError, Piece, StoredBlock, StoredSection, StoredState,
-};
+use super::manifest::{self, ManifestError, Piece, StoredBlock, StoredSection, StoredState};
 use crate::error::StoredProblem;
 use crate::{Result, RuntimeError};
 
@@ -48,12 +46,12 @@ fn read(folder: &Path) -> Result<Checkpoint, Problem> {
         let broken = |what: &str| Problem::Piece { file: name.clone(), what: what.to_string() };
         let file = match &mut files[piece.file as usize] {
             Some(file) => file,
-            none => none.insert(File::open(folder.join(name)).map_err(|error| {
-                match error.kind() {
+            none => {
+                none.insert(File::open(folder.join(name)).map_err(|error| match error.kind() {
                     io::ErrorKind::NotFound => broken("is missing"),
                     _ => Problem::Io(error),
-                }
-            })?),
+                })?)
+            }
         };
         read_piece(file, piece).map_err(|problem| match problem {
             PieceProblem::Io(error) => Problem::Io(error),

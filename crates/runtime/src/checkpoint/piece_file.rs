@@ -17,10 +17,7 @@ impl PieceFile {
     }
 
     /// Adds a piece, whose bytes are given in parts, and says where it starts.
-    pub(super) fn append<'a>(
-        &mut self,
-        parts: impl Iterator<Item = &'a [u8]>,
-    ) -> io::Result<u64> {
+    pub(super) fn append<'a>(&mut self, parts: impl Iterator<Item = &'a [u8]>) -> io::Result<u64> {
         let out = match &mut self.out {
             Some(out) => out,
             none => none.insert(BufWriter::with_capacity(1 << 20, File::create(&self.path)?)),

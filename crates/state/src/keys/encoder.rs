@@ -157,9 +157,7 @@ impl KeyEncoder {
             KeyLayout::Int(kind) => bytes::int_keys(kind, rows),
             KeyLayout::Text => bytes::string_keys(rows, true),
             KeyLayout::Bytes => bytes::string_keys(rows, false),
-            KeyLayout::Unit | KeyLayout::Rows => {
-                self.encode(&self.codec.decode(rows)?, rows.len())
-            }
+            KeyLayout::Unit | KeyLayout::Rows => self.encode(&self.codec.decode(rows)?, rows.len()),
         }
     }
 

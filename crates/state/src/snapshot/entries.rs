@@ -59,9 +59,8 @@ impl<'a> KeyedEntries<'a> {
         let of = |chain: &Chain<'_>, blocks: usize| -> usize {
             chain.group.blocks[..blocks].iter().map(|block| block.entries() as usize).sum()
         };
-        let begun = |current: &Current<'_>| {
-            current.items.remaining() + of(&current.chain, current.blocks)
-        };
+        let begun =
+            |current: &Current<'_>| current.items.remaining() + of(&current.chain, current.blocks);
         self.current.as_ref().map_or(0, begun)
             + self.chains.iter().map(|chain| of(chain, chain.group.blocks.len())).sum::<usize>()
     }

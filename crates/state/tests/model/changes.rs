@@ -26,7 +26,10 @@ enum Step {
     Sweep(usize),
     Pass(i64),
     /// A checkpoint, which is kept or cannot be, and whether chains are merged then.
-    Checkpoint { kept: bool, merged: bool },
+    Checkpoint {
+        kept: bool,
+        merged: bool,
+    },
     Savepoint,
 }
 

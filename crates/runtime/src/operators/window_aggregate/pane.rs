@@ -105,11 +105,7 @@ impl Pane {
     }
 
     /// Writes the entries of keys, or of those that changed; `suffix` tells the pane's keys from those of others.
-    pub fn write(
-        &self,
-        section: &mut KeyedSection<'_>,
-        suffix: &[u8],
-    ) -> Result<()> {
+    pub fn write(&self, section: &mut KeyedSection<'_>, suffix: &[u8]) -> Result<()> {
         let slots = self.keys.to_write(section.state());
         let mut writer = GroupWriter::new(&self.aggregation, &slots)?;
         self.keys.write_entries(section, suffix, |slot, out| {
