@@ -68,7 +68,7 @@ fn measure(keys: i64) {
     let start = Instant::now();
     let resumed = self::query(Some(&stored));
     let restore = start.elapsed();
-    assert!(resumed.counts().state_bytes > keys as usize * 16);
+    assert!(resumed.counts().state_bytes > keys as u64 * 16);
     println!(
         "{keys:>9} {:>10} {} {} {:>9.1} {} {} {:>8.1} {} {} {:>9}",
         state >> 20,
