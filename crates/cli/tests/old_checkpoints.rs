@@ -95,7 +95,8 @@ fn checkpoints_of_every_version_are_resumed_from() {
             let (all, mut rest) = (&whole[table], rest[table].clone());
             assert!(!rest.is_empty() && rest.len() < all.len(), "{version} {table}");
             let mut last = all[all.len() - rest.len()..].to_vec();
-            (last.sort(), rest.sort());
+            last.sort();
+            rest.sort();
             assert_eq!(rest, last, "{version} {table}");
         }
         let joined = (last_joined(&rest["joined"]), last_joined(&whole["joined"]));
