@@ -5,7 +5,7 @@ use flott_plan::physical::Deduplicate;
 use flott_state::{KeySlots, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, Schema};
 
-use super::{SWEEP, find_slots, key_types, ttl};
+use super::{SWEEP, key_types, ttl};
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
@@ -56,7 +56,7 @@ impl Operator for KeepFirst {
         let now = ctx.now();
         let key = pick(batch.rows.columns(), &self.key);
         let keys = self.seen.encoder().encode(&key, batch.len())?;
-        find_slots(&mut self.seen, &keys, now, &mut self.row_slots, &mut self.fresh)?;
+        self.seen.find_or_write(&keys, now, &mut self.row_slots, &mut self.fresh)?;
         let mut given = 0;
         let marks = ctx.marks().remap(|row| {
             given += self.fresh[given..].partition_point(|fresh| (*fresh as usize) < row);

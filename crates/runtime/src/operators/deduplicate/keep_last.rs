@@ -5,7 +5,7 @@ use flott_plan::physical::Deduplicate;
 use flott_state::{KeySlots, NO_ROW, RowStore, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
-use super::{SWEEP, find_slots, key_types, row_times, ttl};
+use super::{SWEEP, key_types, row_times, ttl};
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
@@ -61,7 +61,7 @@ impl KeepLast {
         let keys = self.slots.encoder().encode(&pick(columns, &self.key), batch.len())?;
         let rows = self.rows.encode(columns, batch.len())?;
         let times = self.rowtime.map(|column| row_times(&columns[column])).transpose()?;
-        find_slots(&mut self.slots, &keys, now, &mut self.row_slots, &mut self.fresh)?;
+        self.slots.find_or_write(&keys, now, &mut self.row_slots, &mut self.fresh)?;
         let bound = self.slots.index().slot_bound() as usize;
         self.last.resize(bound.max(self.last.len()), NO_ROW);
         if times.is_some() {
