@@ -134,12 +134,19 @@ fn strings<'a>(
     cells: impl Iterator<Item = Result<Cell<'a>>>,
     len: usize,
 ) -> Result<(OffsetBuffer<i32>, Buffer, Option<NullBuffer>)> {
-    let mut offsets = Vec::with_capacity(len + 1);
-    let mut values = Vec::new();
-    let mut nulls = NullBufferBuilder::new(len);
-    offsets.push(0);
+    // Copying long values again as their buffer grows would cost more than finding them first.
+    let mut found = Vec::with_capacity(len);
+    let mut size = 0;
     for cell in cells {
         let cell = cell?;
+        size += cell.map_or(0, <[u8]>::len);
+        found.push(cell);
+    }
+    let mut offsets = Vec::with_capacity(len + 1);
+    let mut values = Vec::with_capacity(size);
+    let mut nulls = NullBufferBuilder::new(len);
+    offsets.push(0);
+    for cell in found {
         values.extend_from_slice(cell.unwrap_or_default());
         nulls.append(cell.is_some());
         offsets.push(i32::try_from(values.len()).map_err(|_| StateError::BatchTooLarge)?);
