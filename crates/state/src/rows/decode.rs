@@ -15,7 +15,7 @@ use crate::error::{Result, StateError};
 /// A field's bytes; `None` when NULL.
 type Cell<'a> = Option<&'a [u8]>;
 
-pub(super) fn decode(layout: &Layout, rows: &[&[u8]]) -> Result<Vec<ArrayRef>> {
+pub(super) fn decode(layout: &Layout, rows: &[&[u8]], wanted: &[usize]) -> Result<Vec<ArrayRef>> {
     if layout.last.is_none() && rows.iter().any(|row| row.len() != layout.fixed) {
         return Err(damaged("row of another length"));
     }
@@ -27,12 +27,11 @@ pub(super) fn decode(layout: &Layout, rows: &[&[u8]]) -> Result<Vec<ArrayRef>> {
             }
         }
     }
-    layout
-        .slots
+    wanted
         .iter()
-        .enumerate()
-        .map(|(index, slot)| {
-            let cells = rows.iter().map(|row| tuple_cell(layout, index, slot, row));
+        .map(|index| {
+            let slot = &layout.slots[*index];
+            let cells = rows.iter().map(|row| tuple_cell(layout, *index, slot, row));
             column(&slot.node, cells, rows.len())
         })
         .collect()
