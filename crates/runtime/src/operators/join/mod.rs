@@ -131,7 +131,7 @@ impl JoinOperator {
                 self.sides[1 - input].probe(row as u32, keys[row], now, &mut pairs);
                 row += 1;
             }
-            let matches = self.matching(input, columns, pairs, now)?;
+            let matches = self.matching(input, columns, pairs, ctx)?;
             let mut from = 0;
             for at in first..row {
                 let matching = matches.of(at as u32, &mut from);
@@ -153,7 +153,7 @@ impl JoinOperator {
         input: usize,
         columns: &[ArrayRef],
         pairs: Vec<(u32, u32)>,
-        now: i64,
+        ctx: &OperatorContext,
     ) -> Result<Matches> {
         let Some(residual) = &self.residual else { return Ok(Matches { pairs }) };
         let mut kept = Vec::with_capacity(pairs.len());
@@ -168,9 +168,10 @@ impl JoinOperator {
             } else {
                 others.into_iter().chain(mine).collect()
             };
-            let context = EvalContext::new(chunk.len(), i128::from(now) * 1_000_000);
-            let holds: BooleanArray =
-                residual.evaluate_filter(&both, &context).map_err(RuntimeError::operator)?;
+            let times = ctx.record_times(chunk.len());
+            let holds: BooleanArray = residual
+                .evaluate_filter(&both, &EvalContext::of_records(&times))
+                .map_err(RuntimeError::operator)?;
             kept.extend(chunk.iter().enumerate().filter(|(i, _)| holds.value(*i)).map(|(_, p)| *p));
         }
         Ok(Matches { pairs: kept })

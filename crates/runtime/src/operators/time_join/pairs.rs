@@ -98,7 +98,7 @@ impl Pairs {
         if self.events.is_empty() {
             return Ok(());
         }
-        let holds = self.holds(sides, ctx.now())?;
+        let holds = self.holds(sides, ctx)?;
         let one_sided = matches!(self.kind, JoinKind::Semi | JoinKind::Anti);
         let mut output = Output::default();
         let mut released = [Vec::new(), Vec::new()];
@@ -153,14 +153,15 @@ impl Pairs {
     }
 
     /// For each pair whether the residual condition is TRUE; `None`: there is none.
-    fn holds(&self, sides: &[SideRows; 2], now: i64) -> Result<Option<BooleanArray>> {
+    fn holds(&self, sides: &[SideRows; 2], ctx: &OperatorContext) -> Result<Option<BooleanArray>> {
         let Some(residual) = &self.residual else { return Ok(None) };
         if self.left.is_empty() {
             return Ok(None);
         }
         let mut columns = sides[LEFT].columns(&self.left)?;
         columns.extend(sides[RIGHT].columns(&self.right)?);
-        let context = EvalContext::new(self.left.len(), i128::from(now) * 1_000_000);
+        let times = ctx.record_times(self.left.len());
+        let context = EvalContext::of_records(&times);
         residual.evaluate_filter(&columns, &context).map(Some).map_err(RuntimeError::operator)
     }
 
