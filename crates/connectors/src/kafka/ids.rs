@@ -4,7 +4,7 @@
 //! job resumes from its latest checkpoint, the ids in it have had no newer producer, and a broker that
 //! says otherwise says that the transaction was lost.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use flott_catalog::connector::ConnectorError;
@@ -27,13 +27,15 @@ struct State {
 }
 
 /// All tables of a process with one prefix share their ids, or they would fence each other.
-static ALL: Mutex<Option<HashMap<(String, String), Weak<TransactionalIds>>>> = Mutex::new(None);
+static ALL: Mutex<ByPrefix> = Mutex::new(BTreeMap::new());
+
+/// The ids by servers and prefix.
+type ByPrefix = BTreeMap<(String, String), Weak<TransactionalIds>>;
 
 impl TransactionalIds {
     /// The ids of `prefix` in the cluster of `servers`.
     pub(super) fn of(servers: &[String], prefix: &str) -> Arc<Self> {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = all.get_or_insert_default();
         all.retain(|_, ids| ids.strong_count() > 0);
         let key = (servers.join(","), prefix.to_string());
         if let Some(ids) = all.get(&key).and_then(Weak::upgrade) {
