@@ -186,6 +186,11 @@ impl Side {
         Ok(self.rows.columns(kept)?)
     }
 
+    /// Some columns of kept rows.
+    pub fn some_columns(&self, kept: &[u32], wanted: &[usize]) -> Result<Vec<ArrayRef>> {
+        Ok(self.rows.some_columns(kept, wanted)?)
+    }
+
     /// The rows, each copy by itself, that match nothing.
     pub fn unmatched(&self) -> Vec<u32> {
         let lonely = self.rows.all().into_iter().filter(|slot| self.matches[*slot as usize] == 0);
