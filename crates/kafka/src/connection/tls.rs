@@ -44,8 +44,10 @@ fn roots(tls: &Tls) -> Result<RootCertStore> {
                     .map_err(|error| property("ssl.truststore.location", error))?;
             }
         }
-        None => roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs).0,
-    };
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
     Ok(roots)
 }
 
