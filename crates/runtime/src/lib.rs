@@ -53,6 +53,7 @@ pub use checkpoint::{
 pub use clock::{Clock, Sleeper, SystemClock, VirtualClock};
 pub use config::{EndHook, JobConfig};
 pub use context::{OperatorContext, TaskInfo};
+pub use flott_state::MemoryBudget;
 pub use element::{EndOfInput, MarkedBatch, StreamElement};
 pub use error::{CheckpointProblem, RuntimeError, StoredProblem};
 pub use graph::{

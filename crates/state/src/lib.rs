@@ -3,8 +3,8 @@
 //! Every stateful operator keeps its state here, so that TTL, the memory budget, snapshots and
 //! rescaling are written once. A batch's keys are encoded and hashed once, by [`KeyEncoder`];
 //! [`KeySlots`] turn them into small numbers, slots, under which an operator keeps its values in vectors of
-//! its own, or [`KeyedState`] keeps one value a key. This crate reads no clock and does no I/O:
-//! time is handed in, snapshots are bytes.
+//! its own, or [`KeyedState`] keeps one value a key. This crate reads no clock: time
+//! is handed in. Snapshots are bytes; the only I/O is that of [`SpilledKeys`], for which see `docs/memory.md`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -63,6 +63,7 @@ mod size;
 mod slab;
 mod slots;
 mod snapshot;
+mod spill;
 mod timers;
 mod ttl;
 
@@ -85,5 +86,6 @@ pub use snapshot::{
     Entry, KeyedEntries, KeyedSection, StateDecoder, StateEncoder, StateReader, StateWriter,
     snapshot_parts,
 };
+pub use spill::{SpillFile, SpillReader, SpillSpace, SpilledKeys, Times};
 pub use timers::TimerQueue;
 pub use ttl::Ttl;

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::keys::{KeyBatch, KeyEncoder, KeyIndex, NO_SLOT};
 use crate::rows::schema_text;
 use crate::snapshot::{KeyedEntries, KeyedSection, StateDecoder, StateEncoder};
+use crate::spill::Copies;
 use crate::ttl::Ttl;
 
 /// Keys encoded or decoded together when snapshots are written and read.
@@ -85,12 +86,21 @@ impl SlotMeta {
 pub struct KeySlots {
     index: KeyIndex,
     meta: SlotMeta,
+    /// What is on disk of the keys in memory.
+    pub(crate) copies: Copies,
+    /// Counts how often marks of change were cleared, from 1.
+    epoch: u64,
 }
 
 impl KeySlots {
     /// No key yet; keys are of these types.
     pub fn new(types: &[DataType], ttl: Option<Ttl>) -> Self {
-        Self { index: KeyIndex::new(types), meta: SlotMeta::new(ttl) }
+        Self {
+            index: KeyIndex::new(types),
+            meta: SlotMeta::new(ttl),
+            copies: Copies::default(),
+            epoch: 1,
+        }
     }
 
     /// An encoder whose batches these slots take.
@@ -171,7 +181,55 @@ impl KeySlots {
     /// Its number may go to the next new key, so a batch's slots must be used up before.
     pub fn remove(&mut self, slot: u32) -> bool {
         self.meta.dirty.remove(slot);
+        if self.copies.release(slot) {
+            let mut key = Vec::new();
+            self.index.raw(slot, self.copies.groups, &mut key);
+            self.copies.bury(key);
+        }
         self.index.remove(slot)
+    }
+
+    /// Forgets the key of a slot whose entry on disk is current.
+    pub(crate) fn evict(&mut self, slot: u32) {
+        self.copies.release(slot);
+        self.meta.dirty.remove(slot);
+        self.index.remove(slot);
+    }
+
+    /// Whether the entry on disk of a slot's key is what is in memory.
+    pub(crate) fn is_on_disk(&self, slot: u32) -> bool {
+        self.copies.is_current(slot) && !self.meta.dirty.contains(slot)
+    }
+
+    /// The epoch in which the slot last changed, if that is the one at hand; else 0.
+    pub(crate) fn changed_since(&self, slot: u32) -> u64 {
+        let changed = self.meta.dirty.contains(slot) || self.copies.is_pending(slot);
+        if changed { self.epoch } else { 0 }
+    }
+
+    /// Takes up a key from disk that is not in memory; `changed` is what [`Self::changed_since`] said.
+    pub(crate) fn bring_back(
+        &mut self,
+        keys: &KeyBatch,
+        row: usize,
+        written: Option<i64>,
+        changed: u64,
+    ) -> Result<u32> {
+        let (slot, _) = self.index.insert_one(keys, row)?;
+        self.meta.written(slot, written.unwrap_or(i64::MIN));
+        self.meta.dirty.remove(slot);
+        self.copies.hold(slot, changed == self.epoch);
+        Ok(slot)
+    }
+
+    /// Gives all memory back of a state whose keys have all left for the disk.
+    pub fn give_back(&mut self) {
+        if self.index.is_empty() {
+            let (types, ttl) = (self.encoder().types().to_vec(), self.meta.ttl);
+            self.index = KeyIndex::new(&types);
+            self.meta = SlotMeta::new(ttl);
+            self.copies.clear();
+        }
     }
 
     /// Looks at up to `limit` slots, going on where the last call ended, and appends those that expired to
@@ -200,7 +258,9 @@ impl KeySlots {
 
     /// Forgets which slots were written, after a checkpoint.
     pub fn clear_dirty(&mut self) {
+        self.copies.changed(&self.meta.dirty);
         self.meta.clear_dirty();
+        self.epoch += 1;
     }
 
     /// The number of keys, expired ones not yet swept included.
@@ -215,7 +275,7 @@ impl KeySlots {
 
     /// The bytes the keys and marks occupy.
     pub fn memory(&self) -> usize {
-        self.index.memory() + self.meta.memory()
+        self.index.memory() + self.meta.memory() + self.copies.memory()
     }
 
     /// What a snapshot's header says of these keys; `value` describes what is kept under them.

@@ -5,12 +5,15 @@ mod tests;
 
 use arrow::array::{ArrayRef, BooleanArray};
 use arrow::datatypes::SchemaRef;
-use flott_state::{KeySlots, NO_ROW, RowStore, StateReader, StateWriter, Ttl};
+use flott_state::{
+    KeyBatch, KeySlots, NO_ROW, RowStore, SpilledKeys, StateReader, StateWriter, Times, Ttl,
+};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
+use crate::operators::deduplicate::read_last;
 use crate::operators::kept_output::Output;
 
 /// The section of its state, and the version of its layout.
@@ -28,6 +31,7 @@ pub struct ChangelogNormalize {
     key: Vec<usize>,
     emit_update_before: bool,
     keys: KeySlots,
+    spilled: SpilledKeys,
     /// By slot, the last row in `rows`, or `NO_ROW`.
     last: Vec<u32>,
     rows: RowStore,
@@ -46,6 +50,7 @@ impl ChangelogNormalize {
             key: key.to_vec(),
             emit_update_before,
             keys: KeySlots::new(&key_types, ttl),
+            spilled: SpilledKeys::new(),
             last: Vec::new(),
             rows: RowStore::new(&types),
             schema: schema.to_arrow(),
@@ -60,7 +65,9 @@ impl ChangelogNormalize {
         let keys = self.keys.encoder().encode(&key, batch.len())?;
         let rows = self.rows.encode(columns, batch.len())?;
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
+        self.load(&keys, now)?;
         self.keys.write(&keys, now, &mut slots, &mut fresh)?;
+        self.spilled.meet(&slots);
         self.last.resize(self.keys.index().slot_bound() as usize, NO_ROW);
         let mut fresh = fresh.into_iter().peekable();
         for (row, slot) in slots.iter().enumerate() {
@@ -102,19 +109,32 @@ impl ChangelogNormalize {
         Ok(())
     }
 
+    /// Brings the rows of a batch's keys back that are on disk.
+    fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
+        if !self.spilled.is_active() {
+            return Ok(());
+        }
+        let (last, rows) = (&mut self.last, &mut self.rows);
+        let ttl = self.keys.meta().ttl();
+        Ok(self.spilled.load(&mut self.keys, keys, ttl, now, |slot, input| {
+            read_last(last, rows, slot, input)
+        })?)
+    }
+
     /// Forgets some keys that expired.
-    fn sweep(&mut self, now: i64, rows: usize) {
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.keys.sweep(now, rows + SWEEP, &mut expired);
         for slot in expired {
             self.rows.remove(std::mem::replace(&mut self.last[slot as usize], NO_ROW));
             self.keys.remove(slot);
         }
+        Ok(self.spilled.sweep(&self.keys, self.keys.meta().ttl(), now, rows + SWEEP)?)
     }
 
     fn account(&mut self) {
-        self.state_bytes =
-            self.keys.memory() + self.rows.memory() + self.last.capacity() * size_of::<u32>();
+        let keys = self.keys.memory() + self.spilled.memory();
+        self.state_bytes = keys + self.rows.memory() + self.last.capacity() * size_of::<u32>();
     }
 
     fn state_schema(&self) -> String {
@@ -143,14 +163,15 @@ impl Operator for ChangelogNormalize {
             ctx.emit(given)?;
         }
         self.output.forget_retired(&mut self.rows);
-        self.sweep(now, batch.len());
+        self.sweep(now, batch.len())?;
         self.account();
         Ok(())
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let mut section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
+        self.spilled.snapshot(&mut self.keys, &mut section, Times::Kept)?;
         let (last, rows) = (&self.last, &self.rows);
-        let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
         let write = |slot: u32, out: &mut _| rows.write_rows(&[last[slot as usize]], out);
         Ok(self.keys.snapshot(section, write)?)
     }
@@ -159,14 +180,8 @@ impl Operator for ChangelogNormalize {
         let groups = ctx.task().max_parallelism;
         let entries = state.keyed(SECTION.0, SECTION.1, &self.state_schema())?;
         let (last, rows) = (&mut self.last, &mut self.rows);
-        let mut ids = Vec::with_capacity(1);
         self.keys.restore(groups, ctx.now(), entries, |slot, _version, value| {
-            ids.clear();
-            rows.read_rows(value, &mut ids)?;
-            let [row] = ids[..] else { return Err(value.damaged("not one row for a key")) };
-            last.resize(last.len().max(slot as usize + 1), NO_ROW);
-            last[slot as usize] = row;
-            Ok(())
+            read_last(last, rows, slot, value)
         })?;
         self.account();
         Ok(())
@@ -174,6 +189,36 @@ impl Operator for ChangelogNormalize {
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let Some(space) = ctx.task().memory.space() else { return Ok(()) };
+        let held = self.state_bytes;
+        let victims = self.spilled.victims(&self.keys, held, room, space, |_| false);
+        if victims.is_empty() {
+            return Ok(());
+        }
+        let changed = self.spilled.changed(&self.keys, &victims);
+        let groups = ctx.task().max_parallelism;
+        let (last, rows) = (&self.last, &self.rows);
+        self.spilled.write(&mut self.keys, &changed, space, groups, |slot, out| {
+            rows.write_rows(&[last[slot as usize]], out);
+        })?;
+        for slot in &victims {
+            self.rows.remove(std::mem::replace(&mut self.last[*slot as usize], NO_ROW));
+        }
+        self.spilled.forget(&mut self.keys, &victims);
+        if self.keys.is_empty() {
+            self.keys.give_back();
+            self.rows = self.rows.emptied();
+            self.last = Vec::new();
+        }
+        self.account();
+        Ok(())
     }
 
     fn needs_exact_watermarks(&self) -> bool {

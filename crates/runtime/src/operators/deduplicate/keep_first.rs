@@ -2,7 +2,7 @@
 
 use arrow::array::UInt32Array;
 use flott_plan::physical::Deduplicate;
-use flott_state::{KeySlots, StateReader, StateWriter};
+use flott_state::{KeySlots, SpilledKeys, StateReader, StateWriter, Times};
 use flott_types::{ChangelogBatch, Schema};
 
 use super::{SWEEP, find_slots, key_types, ttl};
@@ -19,6 +19,7 @@ const SECTION: (&str, u16) = ("seen keys", 1);
 pub(super) struct KeepFirst {
     key: Vec<usize>,
     seen: KeySlots,
+    spilled: SpilledKeys,
     row_slots: Vec<u32>,
     fresh: Vec<u32>,
 }
@@ -28,17 +29,19 @@ impl KeepFirst {
         Self {
             key: spec.key.clone(),
             seen: KeySlots::new(&key_types(spec, input), ttl(spec)),
+            spilled: SpilledKeys::new(),
             row_slots: Vec::new(),
             fresh: Vec::new(),
         }
     }
 
-    fn sweep(&mut self, now: i64, rows: usize) {
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.seen.sweep(now, rows + SWEEP, &mut expired);
         for slot in expired {
             self.seen.remove(slot);
         }
+        Ok(self.spilled.sweep(&self.seen, self.seen.meta().ttl(), now, rows + SWEEP)?)
     }
 }
 
@@ -56,7 +59,12 @@ impl Operator for KeepFirst {
         let now = ctx.now();
         let key = pick(batch.rows.columns(), &self.key);
         let keys = self.seen.encoder().encode(&key, batch.len())?;
+        if self.spilled.is_active() {
+            let ttl = self.seen.meta().ttl();
+            self.spilled.load(&mut self.seen, &keys, ttl, now, |_, _| Ok(()))?;
+        }
         find_slots(&mut self.seen, &keys, now, &mut self.row_slots, &mut self.fresh)?;
+        self.spilled.meet(&self.row_slots);
         let mut given = 0;
         let marks = ctx.marks().remap(|row| {
             given += self.fresh[given..].partition_point(|fresh| (*fresh as usize) < row);
@@ -67,12 +75,13 @@ impl Operator for KeepFirst {
         } else {
             batch.take(&UInt32Array::from(self.fresh.clone()))?
         };
-        self.sweep(now, batch.len());
+        self.sweep(now, batch.len())?;
         ctx.emit_marked(first, marks)
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let section = state.keyed(SECTION.0, SECTION.1, &self.seen.schema("seen"));
+        let mut section = state.keyed(SECTION.0, SECTION.1, &self.seen.schema("seen"));
+        self.spilled.snapshot(&mut self.seen, &mut section, Times::Kept)?;
         self.seen.snapshot(section, |_, _| {})?;
         self.seen.clear_dirty();
         Ok(())
@@ -85,7 +94,26 @@ impl Operator for KeepFirst {
     }
 
     fn state_bytes(&self) -> usize {
-        self.seen.memory()
+        self.seen.memory() + self.spilled.memory()
+    }
+
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let Some(space) = ctx.task().memory.space() else { return Ok(()) };
+        let held = self.state_bytes();
+        let victims = self.spilled.victims(&self.seen, held, room, space, |_| false);
+        if victims.is_empty() {
+            return Ok(());
+        }
+        let changed = self.spilled.changed(&self.seen, &victims);
+        let groups = ctx.task().max_parallelism;
+        self.spilled.write(&mut self.seen, &changed, space, groups, |_, _| {})?;
+        self.spilled.forget(&mut self.seen, &victims);
+        self.seen.give_back();
+        Ok(())
     }
 
     fn handles_marks(&self) -> bool {

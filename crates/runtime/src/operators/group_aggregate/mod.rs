@@ -3,13 +3,14 @@
 mod bundle;
 mod emission;
 mod lives;
+mod spill;
 #[cfg(test)]
 mod tests;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use flott_plan::physical::GroupAggregate;
-use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
+use flott_state::{KeySlots, SpilledKeys, StateReader, StateWriter, Times, Ttl};
 use flott_types::{ChangelogBatch, DataType, Schema};
 
 use super::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
@@ -19,6 +20,7 @@ use crate::operator::Operator;
 use bundle::Bundle;
 use emission::Emission;
 use lives::Lives;
+use spill::read_group;
 
 /// The name and version of its state.
 const SECTION: &str = "groups";
@@ -35,12 +37,14 @@ const SWEEP: usize = 64;
 /// - With a TTL unchanged results are given too, so that operators after this one keep theirs alive.
 /// - With mini-batch the net change of each group is given when the bundle is full or old enough; a
 ///   watermark waits for the rows before it.
-/// - In batch mode the end of the input gives one row a group, in the order in which groups came.
+/// - In batch mode the end of the input gives one row a group, in the order in which groups came, or in
+///   that of the disk where groups went there.
 pub struct GroupAggregateOperator {
     keys: Vec<usize>,
     emit_update_before: bool,
     final_only: bool,
     slots: KeySlots,
+    spilled: SpilledKeys,
     /// Where rows may be taken back: the group that each slot's key has now.
     lives: Option<Lives>,
     aggregation: Aggregation,
@@ -65,6 +69,7 @@ impl GroupAggregateOperator {
             emit_update_before: spec.emit_update_before,
             final_only: spec.final_only,
             slots: KeySlots::new(&types, ttl),
+            spilled: SpilledKeys::new(),
             lives: spec.input_retracts.then(Lives::default),
             aggregation: Aggregation::new(&spec.calls, spec.input_retracts, ttl)?,
             bundle: spec
@@ -136,17 +141,24 @@ impl GroupAggregateOperator {
     }
 
     /// Forgets some groups that expired.
-    fn sweep(&mut self, now: i64, rows: usize) {
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.slots.sweep(now, rows + SWEEP, &mut expired);
         self.aggregation.sweep(now, rows + SWEEP);
         for slot in &expired {
             self.slots.remove(*slot);
         }
+        self.end_groups(&expired);
+        let ttl = self.slots.meta().ttl();
+        Ok(self.spilled.sweep(&self.slots, ttl, now, rows + SWEEP)?)
+    }
+
+    /// Empties the groups of slots that hold no key any more.
+    fn end_groups(&mut self, slots: &[u32]) {
         match &mut self.lives {
-            None => self.aggregation.reset(&expired),
+            None => self.aggregation.reset(slots),
             Some(lives) => {
-                expired.iter().for_each(|slot| lives.end(*slot));
+                slots.iter().for_each(|slot| lives.end(*slot));
                 self.aggregation.reset(&lives.release());
             }
         }
@@ -154,22 +166,32 @@ impl GroupAggregateOperator {
 
     fn account(&mut self) {
         let lives = self.lives.as_ref().map_or(0, Lives::memory);
-        self.state_bytes = self.slots.memory() + self.aggregation.memory() + lives;
+        self.state_bytes =
+            self.slots.memory() + self.spilled.memory() + self.aggregation.memory() + lives;
     }
 
     /// Gives the rows of all groups.
     fn emit_all(&mut self, ctx: &mut OperatorContext) -> Result<()> {
-        let slots: Vec<u32> = self.slots.index().slots().collect();
-        for chunk in slots.chunks(ChangelogBatch::MAX_ROWS) {
-            let mut columns = self.slots.key_columns(chunk)?;
-            columns.extend(self.aggregation.values(&self.groups(chunk))?);
-            self.emit_rows(columns, chunk.len(), ctx)?;
+        if self.spilled.is_active() {
+            self.evict_all(ctx)?;
+            return self.emit_spilled(ctx);
         }
+        let slots: Vec<u32> = self.slots.index().slots().collect();
+        self.emit_groups(&slots, ctx)?;
         // Without keys there is one group even of no rows.
         if slots.is_empty() && self.keys.is_empty() {
             self.aggregation.resize(1);
             let columns = self.aggregation.values(&[0])?;
             self.emit_rows(columns, 1, ctx)?;
+        }
+        Ok(())
+    }
+
+    fn emit_groups(&self, slots: &[u32], ctx: &mut OperatorContext) -> Result<()> {
+        for chunk in slots.chunks(ChangelogBatch::MAX_ROWS) {
+            let mut columns = self.slots.key_columns(chunk)?;
+            columns.extend(self.aggregation.values(&self.groups(chunk))?);
+            self.emit_rows(columns, chunk.len(), ctx)?;
         }
         Ok(())
     }
@@ -226,7 +248,9 @@ impl Operator for GroupAggregateOperator {
         let columns = batch.rows.columns();
         let keys = pick(columns, &self.keys);
         let encoded = self.slots.encoder().encode(&keys, batch.len())?;
+        self.load(&encoded, now)?;
         self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
+        self.spilled.meet(&self.row_slots);
         let repeats = self.slots.meta().ttl().is_some();
         let mut out =
             Emission::new(batch.len(), self.emit_update_before, repeats, !marks.is_empty());
@@ -239,7 +263,7 @@ impl Operator for GroupAggregateOperator {
             }
         }
         if repeats {
-            self.sweep(now, batch.len());
+            self.sweep(now, batch.len())?;
         }
         self.account();
         if self.final_only {
@@ -270,7 +294,8 @@ impl Operator for GroupAggregateOperator {
         let slots: Vec<u32> = self.slots.index().slots().collect();
         let groups = self.groups(&slots);
         let mut writer = GroupWriter::new(&self.aggregation, &groups)?;
-        let section = state.keyed(SECTION, VERSION, &self.state_schema());
+        let mut section = state.keyed(SECTION, VERSION, &self.state_schema());
+        self.spilled.snapshot(&mut self.slots, &mut section, Times::Kept)?;
         self.slots.snapshot(section, |slot, out| {
             if let Some(lives) = &self.lives {
                 out.i64(lives.rows(slot));
@@ -287,11 +312,7 @@ impl Operator for GroupAggregateOperator {
         let mut reader = GroupReader::new(&self.aggregation, ctx.now());
         let (lives, aggregation) = (&mut self.lives, &mut self.aggregation);
         self.slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
-            let group = match lives {
-                None => slot,
-                Some(lives) => lives.revive(slot, input.i64()?),
-            };
-            reader.read(aggregation, group, input)
+            read_group(lives, aggregation, &mut reader, slot, input)
         })?;
         reader.finish(&mut self.aggregation)?;
         self.account();
@@ -300,6 +321,15 @@ impl Operator for GroupAggregateOperator {
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        // Without keys there is one group.
+        !self.keys.is_empty()
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        self.make_way(room, ctx)
     }
 
     fn handles_marks(&self) -> bool {

@@ -2,7 +2,9 @@
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
-use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
+use flott_state::{
+    KeyBatch, KeySlots, SpilledKeys, StateDecoder, StateReader, StateWriter, Times, Ttl,
+};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use super::kept::{Incoming, Kept, KeptRows};
@@ -25,6 +27,7 @@ const SWEEP: usize = 64;
 pub struct SinkUpsertMaterializer {
     key: Vec<usize>,
     keys: KeySlots,
+    spilled: SpilledKeys,
     /// By slot, the rows in the order in which they came.
     lists: Vec<Vec<Kept>>,
     kept: KeptRows,
@@ -44,6 +47,7 @@ impl SinkUpsertMaterializer {
         Self {
             key: key.to_vec(),
             keys: KeySlots::new(&key_types, ttl),
+            spilled: SpilledKeys::new(),
             lists: Vec::new(),
             kept: KeptRows::new(schema, upsert_key),
             schema: schema.to_arrow(),
@@ -59,7 +63,9 @@ impl SinkUpsertMaterializer {
         let keys = self.keys.encoder().encode(&key, batch.len())?;
         let incoming = self.kept.encode(batch)?;
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
+        self.load(&keys, now)?;
         self.keys.write(&keys, now, &mut slots, &mut fresh)?;
+        self.spilled.meet(&slots);
         self.lists.resize_with(self.keys.index().slot_bound() as usize, Vec::new);
         let mut fresh = fresh.into_iter().peekable();
         for (row, slot) in slots.iter().enumerate() {
@@ -127,7 +133,20 @@ impl SinkUpsertMaterializer {
         }
     }
 
-    fn sweep(&mut self, now: i64, rows: usize) {
+    /// Brings the rows of a batch's keys back that are on disk.
+    fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
+        if !self.spilled.is_active() {
+            return Ok(());
+        }
+        let (lists, kept, listed) = (&mut self.lists, &mut self.kept, &mut self.listed);
+        let ttl = self.keys.meta().ttl();
+        Ok(self.spilled.load(&mut self.keys, keys, ttl, now, |slot, input| {
+            *listed += read_list(lists, kept, slot, input)?;
+            Ok(())
+        })?)
+    }
+
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.keys.sweep(now, rows + SWEEP, &mut expired);
         for slot in expired {
@@ -135,10 +154,12 @@ impl SinkUpsertMaterializer {
             self.keys.remove(slot);
         }
         self.output.forget_retired(&mut self.kept.rows);
+        Ok(self.spilled.sweep(&self.keys, self.keys.meta().ttl(), now, rows + SWEEP)?)
     }
 
     fn account(&mut self) {
         self.state_bytes = self.keys.memory()
+            + self.spilled.memory()
             + self.kept.memory()
             + self.lists.capacity() * size_of::<Vec<Kept>>()
             + self.listed * size_of::<Kept>();
@@ -162,13 +183,15 @@ impl Operator for SinkUpsertMaterializer {
             ctx.emit(given)?;
         }
         self.output.forget_retired(&mut self.kept.rows);
-        self.sweep(now, batch.len());
+        self.sweep(now, batch.len())?;
         self.account();
         Ok(())
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let section = state.keyed(SECTION.0, SECTION.1, &self.keys.schema(&self.kept.schema()));
+        let mut section =
+            state.keyed(SECTION.0, SECTION.1, &self.keys.schema(&self.kept.schema()));
+        self.spilled.snapshot(&mut self.keys, &mut section, Times::Kept)?;
         let (lists, kept) = (&self.lists, &self.kept);
         Ok(self.keys.snapshot(section, |slot, out| kept.write(&lists[slot as usize], out))?)
     }
@@ -179,10 +202,7 @@ impl Operator for SinkUpsertMaterializer {
         let entries = state.keyed(SECTION.0, SECTION.1, &schema)?;
         let (lists, kept, listed) = (&mut self.lists, &mut self.kept, &mut self.listed);
         self.keys.restore(groups, ctx.now(), entries, |slot, _version, value| {
-            let list = kept.read(value)?;
-            *listed += list.len();
-            lists.resize_with(lists.len().max(slot as usize + 1), Vec::new);
-            lists[slot as usize] = list;
+            *listed += read_list(lists, kept, slot, value)?;
             Ok(())
         })?;
         self.account();
@@ -193,7 +213,50 @@ impl Operator for SinkUpsertMaterializer {
         self.state_bytes
     }
 
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let Some(space) = ctx.task().memory.space() else { return Ok(()) };
+        let held = self.state_bytes;
+        let victims = self.spilled.victims(&self.keys, held, room, space, |_| false);
+        if victims.is_empty() {
+            return Ok(());
+        }
+        let changed = self.spilled.changed(&self.keys, &victims);
+        let groups = ctx.task().max_parallelism;
+        let (lists, kept) = (&self.lists, &self.kept);
+        self.spilled.write(&mut self.keys, &changed, space, groups, |slot, out| {
+            kept.write(&lists[slot as usize], out);
+        })?;
+        victims.iter().for_each(|slot| self.clear(*slot));
+        self.output.forget_retired(&mut self.kept.rows);
+        self.spilled.forget(&mut self.keys, &victims);
+        if self.keys.is_empty() {
+            self.keys.give_back();
+            self.kept.give_back();
+            self.lists = Vec::new();
+        }
+        self.account();
+        Ok(())
+    }
+
     fn needs_exact_watermarks(&self) -> bool {
         false
     }
+}
+
+/// Reads the rows of a key that a snapshot or the disk holds; gives their number.
+fn read_list(
+    lists: &mut Vec<Vec<Kept>>,
+    kept: &mut KeptRows,
+    slot: u32,
+    input: &mut StateDecoder<'_>,
+) -> flott_state::Result<usize> {
+    let list = kept.read(input)?;
+    lists.resize_with(lists.len().max(slot as usize + 1), Vec::new);
+    let rows = list.len();
+    lists[slot as usize] = list;
+    Ok(rows)
 }
