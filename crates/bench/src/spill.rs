@@ -132,9 +132,10 @@ fn last_row(
     last: &mut Option<String>,
 ) -> Result<(), BenchError> {
     for statement in split_script(script) {
-        if let Outcome::Query(mut result) = session.execute(statement.text)? {
-            while let Some(row) = result.next_row()? {
-                *last = Some(row.to_string());
+        if let Outcome::Query(result) = session.execute(statement.text)? {
+            while let Some(batch) = result.next_batch()? {
+                let row = batch.slice(batch.len() - 1, 1);
+                *last = result.rows(&row).first().map(ToString::to_string);
             }
         }
     }

@@ -11,6 +11,7 @@
 
 mod build;
 mod chain;
+mod change_check;
 mod channel;
 mod check;
 mod checkpoint;
@@ -53,9 +54,9 @@ pub use checkpoint::{
 pub use clock::{Clock, Sleeper, SystemClock, VirtualClock};
 pub use config::{EndHook, JobConfig};
 pub use context::{OperatorContext, TaskInfo};
-pub use flott_state::MemoryBudget;
 pub use element::{EndOfInput, MarkedBatch, StreamElement};
 pub use error::{CheckpointProblem, RuntimeError, StoredProblem};
+pub use flott_state::MemoryBudget;
 pub use graph::{
     Exchange, JobGraph, NodeId, NodeSpec, OperatorFactory, SinkSpec, SourceSpec, WatermarkFactory,
     WatermarkFn, WatermarkStrategy,

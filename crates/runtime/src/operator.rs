@@ -70,7 +70,11 @@ pub trait Operator: Send {
         Ok(())
     }
 
-    /// Writes everything that [`restore`](Self::restore) needs.
+    /// Writes what [`restore`](Self::restore) needs: everything, or what changed since the last snapshot
+    /// on which this one [builds](flott_state::SnapshotScope). Keyed state tells by itself what changed,
+    /// as long as every change of what is kept under a slot is
+    /// [noted](flott_state::KeySlots::changed); it must be [told](flott_state::KeySlots::handed_over) when
+    /// it was written. Other sections are written whole.
     fn snapshot(&mut self, _state: &mut StateWriter) -> Result<()> {
         Ok(())
     }

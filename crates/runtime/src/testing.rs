@@ -26,6 +26,8 @@ pub struct OperatorHarness {
     clock: Arc<VirtualClock>,
     metrics: Arc<OperatorMetrics>,
     recorded: Recorded,
+    /// How often it was fed.
+    fed: u64,
 }
 
 thread_local! {
@@ -75,7 +77,13 @@ impl OperatorHarness {
         checkpoint: Option<&Checkpoint>,
     ) -> Result<Self> {
         let memory = MEMORY.with_borrow(Clone::clone);
-        Self::within(operator, inputs, contract, checkpoint, memory.unwrap_or_else(MemoryBudget::unlimited))
+        Self::within(
+            operator,
+            inputs,
+            contract,
+            checkpoint,
+            memory.unwrap_or_else(MemoryBudget::unlimited),
+        )
     }
 
     /// Opens an operator of any type that keeps to a budget.
@@ -98,7 +106,7 @@ impl OperatorHarness {
         let uid: Arc<str> = "operator".into();
         let mut link = Link::new(uid, operator, inputs, outputs, info, metrics.clone());
         link.open(checkpoint)?;
-        Ok(Self { link, clock, metrics, recorded })
+        Ok(Self { link, clock, metrics, recorded, fed: 0 })
     }
 
     /// Feeds rows.
@@ -108,12 +116,24 @@ impl OperatorHarness {
 
     /// Feeds rows with watermarks between them.
     pub fn marked(&mut self, input: usize, batch: ChangelogBatch, marks: Marks) -> Result<()> {
-        self.link.batch(input, MarkedBatch { batch, marks })
+        self.link.batch(input, MarkedBatch { batch, marks })?;
+        self.checkpoint()
+    }
+
+    /// Now and then a checkpoint, to see that what changed since the one before it is all there.
+    fn checkpoint(&mut self) -> Result<()> {
+        self.fed += 1;
+        if self.fed % 3 == 1 {
+            let kind = CheckpointKind::Checkpoint;
+            self.link.snapshot(&Barrier { checkpoint: self.fed, kind })?;
+        }
+        Ok(())
     }
 
     /// Feeds a watermark, in milliseconds since the epoch.
     pub fn watermark(&mut self, input: usize, watermark: i64) -> Result<()> {
-        self.link.watermark(input, watermark)
+        self.link.watermark(input, watermark)?;
+        self.checkpoint()
     }
 
     /// Makes an input idle or active.
@@ -124,7 +144,8 @@ impl OperatorHarness {
     /// Moves processing time on by `millis` and fires the timers that are due.
     pub fn advance_clock(&mut self, millis: i64) -> Result<()> {
         self.clock.advance(millis);
-        self.link.tick(crate::Clock::now(&*self.clock))
+        self.link.tick(crate::Clock::now(&*self.clock))?;
+        self.checkpoint()
     }
 
     /// Ends an input after its final watermark.
@@ -136,7 +157,7 @@ impl OperatorHarness {
     /// The state now, as a checkpoint would keep it.
     pub fn snapshot(&mut self) -> Result<Checkpoint> {
         let mut snapshot = TaskSnapshot::default();
-        let barrier = Barrier { checkpoint: 1, kind: CheckpointKind::Checkpoint };
+        let barrier = Barrier { checkpoint: 1, kind: CheckpointKind::Savepoint };
         self.link.barrier(&barrier, &mut snapshot)?;
         let states = snapshot.operators.into_iter();
         let operators: BTreeMap<_, _> = states

@@ -112,11 +112,12 @@ fn coordinate(job: BuiltJob) -> Result<EndOfInput> {
         let (id, name) = (task.id, task.name.clone());
         let (task_events, task_control) = (events.clone(), control.clone());
         let resumed = resumed.clone();
-        let thread = move || run(task, &task_control, &task_events, resumed.as_deref());
+        let thread = move || run(task, &task_control, &task_events, resumed);
         if let Err(error) = spawn(&name, thread) {
             events.send(TaskEvent::Failed { task: id, error });
         }
     }
+    drop(resumed);
     let mut pace = CheckpointPace::new(&config, Instant::now());
     let mut how = EndOfInput::Drained;
     while !coordinator.is_over() {
@@ -155,7 +156,7 @@ fn coordinate(job: BuiltJob) -> Result<EndOfInput> {
     }
 }
 
-fn run(task: Task, control: &JobControl, events: &EventSender, resumed: Option<&Checkpoint>) {
+fn run(task: Task, control: &JobControl, events: &EventSender, resumed: Option<Arc<Checkpoint>>) {
     let (id, name) = (task.id, task.name.clone());
     let ended = catch_unwind(AssertUnwindSafe(move || drive(task, control, resumed)));
     let event = match ended {
@@ -167,8 +168,14 @@ fn run(task: Task, control: &JobControl, events: &EventSender, resumed: Option<&
 }
 
 /// Steps a task to its end, waiting when there is nothing to do.
-fn drive(mut task: Task, control: &JobControl, resumed: Option<&Checkpoint>) -> Result<EndOfInput> {
-    task.open(resumed)?;
+fn drive(
+    mut task: Task,
+    control: &JobControl,
+    resumed: Option<Arc<Checkpoint>>,
+) -> Result<EndOfInput> {
+    task.open(resumed.as_deref())?;
+    // It may be as large as all state.
+    drop(resumed);
     loop {
         control.go_on()?;
         match task.step()? {

@@ -102,7 +102,13 @@ impl MemoryBudget {
     /// disk.
     pub fn account(&self, operator: impl Into<Arc<str>>, spills: bool) -> MemoryAccount {
         let spills = spills && self.0.space.is_some();
-        MemoryAccount { budget: self.clone(), operator: operator.into(), spills, held: 0, charged: 0 }
+        MemoryAccount {
+            budget: self.clone(),
+            operator: operator.into(),
+            spills,
+            held: 0,
+            charged: 0,
+        }
     }
 
     /// What operators that can spill may hold together.

@@ -6,13 +6,10 @@ use flott_types::DataType;
 use crate::bits::BitSet;
 use crate::error::Result;
 use crate::keys::{KeyBatch, KeyEncoder, KeyIndex, NO_SLOT};
+use crate::published::Published;
 use crate::rows::schema_text;
-use crate::snapshot::{KeyedEntries, KeyedSection, StateDecoder, StateEncoder};
-use crate::spill::Copies;
+use crate::spill::Disk;
 use crate::ttl::Ttl;
-
-/// Keys encoded or decoded together when snapshots are written and read.
-const CHUNK: usize = 4096;
 
 /// Which slots changed since the last checkpoint, and when each was last written.
 #[derive(Debug, Default)]
@@ -62,7 +59,7 @@ impl SlotMeta {
         self.last_write.get(slot as usize).copied()
     }
 
-    /// The slots written since [`Self::clear_dirty`].
+    /// The slots written since the last snapshot on which the next of changes builds.
     pub fn dirty(&self) -> &BitSet {
         &self.dirty
     }
@@ -70,6 +67,11 @@ impl SlotMeta {
     /// Forgets which slots were written, after a checkpoint.
     pub fn clear_dirty(&mut self) {
         self.dirty.clear();
+    }
+
+    /// Forgets that a slot was written.
+    pub(crate) fn clear(&mut self, slot: u32) {
+        self.dirty.remove(slot);
     }
 
     /// The bytes this occupies.
@@ -84,12 +86,14 @@ impl SlotMeta {
 /// [`Self::sweep`].
 #[derive(Debug)]
 pub struct KeySlots {
-    index: KeyIndex,
-    meta: SlotMeta,
-    /// What is on disk of the keys in memory.
-    pub(crate) copies: Copies,
-    /// Counts how often marks of change were cleared, from 1.
-    epoch: u64,
+    pub(crate) index: KeyIndex,
+    pub(crate) meta: SlotMeta,
+    /// What the last snapshot holds, and what the next must say is gone.
+    pub(crate) published: Published,
+    /// Whether state that expired may still be wanted.
+    pub(crate) keeps_expired: bool,
+    /// The keys that are on disk.
+    pub(crate) disk: Disk,
 }
 
 impl KeySlots {
@@ -98,9 +102,16 @@ impl KeySlots {
         Self {
             index: KeyIndex::new(types),
             meta: SlotMeta::new(ttl),
-            copies: Copies::default(),
-            epoch: 1,
+            published: Published::default(),
+            keeps_expired: false,
+            disk: Disk::default(),
         }
+    }
+
+    /// The same, for an operator that keeps more under a key than what expires: what expired is not
+    /// left out of snapshots, nor when they are read.
+    pub fn keeping_expired(self) -> Self {
+        Self { keeps_expired: true, ..self }
     }
 
     /// An encoder whose batches these slots take.
@@ -155,6 +166,14 @@ impl KeySlots {
         Ok((slot, fresh))
     }
 
+    /// The slot of a key as snapshots hold it, and whether it is new; it counts as written at `now`.
+    ///
+    /// Fails when the bytes are no key.
+    pub fn write_row(&mut self, key: &[u8], now: i64) -> Result<(u32, bool)> {
+        let batch = self.encoder().encode_rows(&[key])?;
+        self.write_one(&batch, 0, now)
+    }
+
     /// The slot of each row's key, [`NO_SLOT`] where the key is unknown or has expired. `slots` is cleared first.
     pub fn read(&self, batch: &KeyBatch, now: i64, slots: &mut Vec<u32>) -> Result<()> {
         self.index.lookup(batch, slots)?;
@@ -176,60 +195,20 @@ impl KeySlots {
         self.meta.written(slot, now);
     }
 
+    /// Notes that a slot's state changed though nobody wrote to it, so that its TTL is not renewed.
+    #[inline]
+    pub fn changed(&mut self, slot: u32) {
+        self.meta.dirty.insert(slot);
+    }
+
     /// Forgets a slot's key; whether there was one.
     ///
     /// Its number may go to the next new key, so a batch's slots must be used up before.
     pub fn remove(&mut self, slot: u32) -> bool {
         self.meta.dirty.remove(slot);
-        if self.copies.release(slot) {
-            let mut key = Vec::new();
-            self.index.raw(slot, self.copies.groups, &mut key);
-            self.copies.bury(key);
-        }
+        self.published.remove(slot, &self.index);
+        self.disk.removed(slot, &self.index);
         self.index.remove(slot)
-    }
-
-    /// Forgets the key of a slot whose entry on disk is current.
-    pub(crate) fn evict(&mut self, slot: u32) {
-        self.copies.release(slot);
-        self.meta.dirty.remove(slot);
-        self.index.remove(slot);
-    }
-
-    /// Whether the entry on disk of a slot's key is what is in memory.
-    pub(crate) fn is_on_disk(&self, slot: u32) -> bool {
-        self.copies.is_current(slot) && !self.meta.dirty.contains(slot)
-    }
-
-    /// The epoch in which the slot last changed, if that is the one at hand; else 0.
-    pub(crate) fn changed_since(&self, slot: u32) -> u64 {
-        let changed = self.meta.dirty.contains(slot) || self.copies.is_pending(slot);
-        if changed { self.epoch } else { 0 }
-    }
-
-    /// Takes up a key from disk that is not in memory; `changed` is what [`Self::changed_since`] said.
-    pub(crate) fn bring_back(
-        &mut self,
-        keys: &KeyBatch,
-        row: usize,
-        written: Option<i64>,
-        changed: u64,
-    ) -> Result<u32> {
-        let (slot, _) = self.index.insert_one(keys, row)?;
-        self.meta.written(slot, written.unwrap_or(i64::MIN));
-        self.meta.dirty.remove(slot);
-        self.copies.hold(slot, changed == self.epoch);
-        Ok(slot)
-    }
-
-    /// Gives all memory back of a state whose keys have all left for the disk.
-    pub fn give_back(&mut self) {
-        if self.index.is_empty() {
-            let (types, ttl) = (self.encoder().types().to_vec(), self.meta.ttl);
-            self.index = KeyIndex::new(&types);
-            self.meta = SlotMeta::new(ttl);
-            self.copies.clear();
-        }
     }
 
     /// Looks at up to `limit` slots, going on where the last call ended, and appends those that expired to
@@ -256,11 +235,10 @@ impl KeySlots {
         self.index.key_columns(slots)
     }
 
-    /// Forgets which slots were written, after a checkpoint.
-    pub fn clear_dirty(&mut self) {
-        self.copies.changed(&self.meta.dirty);
+    /// Forgets which slots were written: a snapshot holds them.
+    pub(crate) fn clear_dirty(&mut self) {
+        self.disk.handed_over(&self.meta.dirty);
         self.meta.clear_dirty();
-        self.epoch += 1;
     }
 
     /// The number of keys, expired ones not yet swept included.
@@ -275,7 +253,8 @@ impl KeySlots {
 
     /// The bytes the keys and marks occupy.
     pub fn memory(&self) -> usize {
-        self.index.memory() + self.meta.memory() + self.copies.memory()
+        let disk = self.disk.memory();
+        self.index.memory() + self.meta.memory() + self.published.memory() + disk
     }
 
     /// What a snapshot's header says of these keys; `value` describes what is kept under them.
@@ -283,71 +262,8 @@ impl KeySlots {
         format!("[{}] {value}", schema_text(self.encoder().types()))
     }
 
-    /// Writes every key with its time of writing and the value that `write` gives for its slot.
-    pub fn snapshot(
-        &self,
-        mut section: KeyedSection<'_>,
-        mut write: impl FnMut(u32, &mut StateEncoder),
-    ) -> Result<()> {
-        let groups = section.max_parallelism();
-        let slots: Vec<u32> = self.index.slots().collect();
-        for chunk in slots.chunks(CHUNK) {
-            let columns = self.index.key_columns(chunk)?;
-            let keys = self.encoder().codec().encode(&columns, chunk.len())?;
-            for (slot, key) in chunk.iter().zip(keys.iter()) {
-                section.entry(self.index.key_group(*slot, groups), key, |out| {
-                    out.option(self.meta.last_write(*slot), StateEncoder::i64);
-                    write(*slot, out);
-                });
-            }
-        }
-        section.finish();
-        Ok(())
-    }
-
-    /// Adds the keys of a snapshot; `read` takes each value for its slot. `now` is the time of writing of
-    /// keys from a snapshot that was written without a TTL.
-    pub fn restore(
-        &mut self,
-        max_parallelism: u16,
-        now: i64,
-        mut entries: KeyedEntries<'_>,
-        mut read: impl FnMut(u32, u16, &mut StateDecoder<'_>) -> Result<()>,
-    ) -> Result<()> {
-        loop {
-            let chunk = entries.by_ref().take(CHUNK).collect::<Result<Vec<_>>>()?;
-            if chunk.is_empty() {
-                return Ok(());
-            }
-            let rows: Vec<_> = chunk.iter().map(|entry| entry.key).collect();
-            let columns = self.encoder().codec().decode(&rows)?;
-            let keys = self.encoder().encode(&columns, rows.len())?;
-            let groups = keys.key_groups(max_parallelism);
-            for (row, (mut entry, group)) in chunk.into_iter().zip(groups).enumerate() {
-                if group != entry.key_group {
-                    return Err(entry.value.damaged("key in the wrong key group"));
-                }
-                let (slot, new) = self.index.insert_one(&keys, row)?;
-                if !new {
-                    return Err(entry.value.damaged("key written twice"));
-                }
-                let written = entry.value.option(StateDecoder::i64)?;
-                self.meta.written(slot, written.unwrap_or(now));
-                read(slot, entry.version, &mut entry.value)?;
-                entry.value.finish()?;
-            }
-        }
-    }
-
-    /// A slot's key as a snapshot writes it, for state that refers to keys of another section.
-    pub fn key_bytes(&self, slot: u32) -> Result<Vec<u8>> {
-        let columns = self.index.key_columns(&[slot])?;
-        Ok(self.encoder().codec().encode(&columns, 1)?.row(0).to_vec())
-    }
-
-    /// The slot of a key that [`Self::key_bytes`] gave, if the key is known.
-    pub fn find_key_bytes(&self, key: &[u8]) -> Result<Option<u32>> {
-        let columns = self.encoder().codec().decode(&[key])?;
-        Ok(self.index.lookup_one(&self.encoder().encode(&columns, 1)?, 0))
+    /// Appends a slot's key as an encoded row of the key columns, as snapshots hold it.
+    pub fn write_key(&self, slot: u32, out: &mut Vec<u8>) {
+        self.index.write_row(slot, out);
     }
 }

@@ -53,8 +53,11 @@ impl SessionConfig {
         }
         let bytes = match options.memory_size(&MANAGED)? {
             Some(0) => {
-                return Err(PlanError::new(format!("invalid value '0' for option '{}'", MANAGED.key))
-                    .hint("give a size, as in 512 mb"));
+                return Err(PlanError::new(format!(
+                    "invalid value '0' for option '{}'",
+                    MANAGED.key
+                ))
+                .hint("give a size, as in 512 mb"));
             }
             Some(bytes) => bytes,
             None => machine_memory().map_or(u64::MAX, |bytes| bytes / 2),

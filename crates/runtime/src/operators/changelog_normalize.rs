@@ -5,9 +5,7 @@ mod tests;
 
 use arrow::array::{ArrayRef, BooleanArray};
 use arrow::datatypes::SchemaRef;
-use flott_state::{
-    KeyBatch, KeySlots, NO_ROW, RowStore, SpilledKeys, StateReader, StateWriter, Times, Ttl,
-};
+use flott_state::{KeyBatch, KeySlots, NO_ROW, RowStore, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use crate::Result;
@@ -31,7 +29,6 @@ pub struct ChangelogNormalize {
     key: Vec<usize>,
     emit_update_before: bool,
     keys: KeySlots,
-    spilled: SpilledKeys,
     /// By slot, the last row in `rows`, or `NO_ROW`.
     last: Vec<u32>,
     rows: RowStore,
@@ -50,7 +47,6 @@ impl ChangelogNormalize {
             key: key.to_vec(),
             emit_update_before,
             keys: KeySlots::new(&key_types, ttl),
-            spilled: SpilledKeys::new(),
             last: Vec::new(),
             rows: RowStore::new(&types),
             schema: schema.to_arrow(),
@@ -67,7 +63,7 @@ impl ChangelogNormalize {
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
         self.load(&keys, now)?;
         self.keys.write(&keys, now, &mut slots, &mut fresh)?;
-        self.spilled.meet(&slots);
+        self.keys.meet(&slots);
         self.last.resize(self.keys.index().slot_bound() as usize, NO_ROW);
         let mut fresh = fresh.into_iter().peekable();
         for (row, slot) in slots.iter().enumerate() {
@@ -111,14 +107,11 @@ impl ChangelogNormalize {
 
     /// Brings the rows of a batch's keys back that are on disk.
     fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
-        if !self.spilled.is_active() {
+        if !self.keys.is_spilled() {
             return Ok(());
         }
         let (last, rows) = (&mut self.last, &mut self.rows);
-        let ttl = self.keys.meta().ttl();
-        Ok(self.spilled.load(&mut self.keys, keys, ttl, now, |slot, input| {
-            read_last(last, rows, slot, input)
-        })?)
+        Ok(self.keys.load(keys, now, |slot, input| read_last(last, rows, slot, input))?)
     }
 
     /// Forgets some keys that expired.
@@ -129,11 +122,11 @@ impl ChangelogNormalize {
             self.rows.remove(std::mem::replace(&mut self.last[slot as usize], NO_ROW));
             self.keys.remove(slot);
         }
-        Ok(self.spilled.sweep(&self.keys, self.keys.meta().ttl(), now, rows + SWEEP)?)
+        Ok(self.keys.sweep_disk(now, rows + SWEEP)?)
     }
 
     fn account(&mut self) {
-        let keys = self.keys.memory() + self.spilled.memory();
+        let keys = self.keys.memory();
         self.state_bytes = keys + self.rows.memory() + self.last.capacity() * size_of::<u32>();
     }
 
@@ -169,11 +162,12 @@ impl Operator for ChangelogNormalize {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let mut section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
-        self.spilled.snapshot(&mut self.keys, &mut section, Times::Kept)?;
+        let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
         let (last, rows) = (&self.last, &self.rows);
         let write = |slot: u32, out: &mut _| rows.write_rows(&[last[slot as usize]], out);
-        Ok(self.keys.snapshot(section, write)?)
+        self.keys.snapshot(section, write)?;
+        self.keys.handed_over(state);
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
@@ -198,20 +192,20 @@ impl Operator for ChangelogNormalize {
     fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
         let held = self.state_bytes;
-        let victims = self.spilled.victims(&self.keys, held, room, space, |_| false);
+        let victims = self.keys.victims(held, room, space, |_| false)?;
         if victims.is_empty() {
             return Ok(());
         }
-        let changed = self.spilled.changed(&self.keys, &victims);
+        let changed = self.keys.not_on_disk(&victims);
         let groups = ctx.task().max_parallelism;
         let (last, rows) = (&self.last, &self.rows);
-        self.spilled.write(&mut self.keys, &changed, space, groups, |slot, out| {
+        self.keys.write_to_disk(&changed, space, groups, |slot, out| {
             rows.write_rows(&[last[slot as usize]], out);
         })?;
         for slot in &victims {
             self.rows.remove(std::mem::replace(&mut self.last[*slot as usize], NO_ROW));
         }
-        self.spilled.forget(&mut self.keys, &victims);
+        self.keys.forget(&victims);
         if self.keys.is_empty() {
             self.keys.give_back();
             self.rows = self.rows.emptied();

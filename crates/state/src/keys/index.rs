@@ -147,6 +147,27 @@ impl KeyIndex {
         key_group(self.store.hash(slot), max_parallelism)
     }
 
+    /// The hash of a slot's key, as [`KeyBatch::hashes`] gave it.
+    pub(crate) fn hash(&self, slot: u32) -> u64 {
+        self.store.hash(slot)
+    }
+
+    /// Appends a slot's key as an encoded row of the key columns.
+    pub(crate) fn write_row(&self, slot: u32, out: &mut Vec<u8>) {
+        self.store.write_row(slot, out);
+    }
+
+    /// The slots that hold a key, as a set.
+    pub(crate) fn live(&self) -> &BitSet {
+        &self.live
+    }
+
+    /// Makes room for so many more keys.
+    pub(crate) fn reserve(&mut self, keys: usize) {
+        self.table.reserve(keys);
+        self.store.reserve(keys.saturating_sub(self.free.len()));
+    }
+
     /// The number of keys.
     pub fn len(&self) -> usize {
         self.live.len()

@@ -5,6 +5,7 @@
 //! which operators keep what belongs to the key.
 
 mod batch;
+mod bytes;
 mod encoder;
 mod group;
 mod hash;

@@ -1,7 +1,7 @@
 //! Which keys leave memory, and when.
 
 use crate::bits::BitSet;
-use crate::slots::KeySlots;
+use crate::keys::KeyIndex;
 
 /// Of the keys that may stay, so many leave at once beyond what is needed: one part in this.
 const PART: usize = 16;
@@ -37,25 +37,25 @@ impl Evictor {
     /// stay in any case.
     pub fn victims(
         &mut self,
-        slots: &KeySlots,
+        index: &KeyIndex,
         held: usize,
         room: usize,
         keep: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
         if held > room {
-            let share = slots.len() as u128 * room as u128 * 3 / 4 / held.max(1) as u128;
+            let share = index.len() as u128 * room as u128 * 3 / 4 / held.max(1) as u128;
             (self.most, self.room) = (Some(share as usize), room);
             self.met.clear();
-            return slots.index().slots().filter(|slot| !keep(*slot)).collect();
+            return index.slots().filter(|slot| !keep(*slot)).collect();
         }
         if room / 2 > self.room {
             self.most = None;
         }
         if self.most.is_none() && held > room / 2 {
-            (self.most, self.room) = (Some(slots.index().capacity()), room);
+            (self.most, self.room) = (Some(index.capacity()), room);
         }
         match self.most {
-            Some(most) => self.down_to(slots, most - NEXT_BATCH.min(most / 2), most / PART, keep),
+            Some(most) => self.down_to(index, most - NEXT_BATCH.min(most / 2), most / PART, keep),
             None => Vec::new(),
         }
     }
@@ -63,16 +63,16 @@ impl Evictor {
     /// The slots that leave so that `most` keys stay, and `beyond` more if any has to leave.
     pub fn down_to(
         &mut self,
-        slots: &KeySlots,
+        index: &KeyIndex,
         most: usize,
         beyond: usize,
         keep: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
-        let bound = slots.index().slot_bound();
-        if slots.len() <= most {
+        let bound = index.slot_bound();
+        if index.len() <= most {
             return Vec::new();
         }
-        let count = (slots.len() - most + beyond).min(slots.len());
+        let count = (index.len() - most + beyond).min(index.len());
         let mut victims = Vec::with_capacity(count);
         // After two rounds nobody has a chance left.
         for _ in 0..u64::from(bound) * 2 {
@@ -82,7 +82,7 @@ impl Evictor {
             self.hand = if self.hand < bound { self.hand } else { 0 };
             let slot = self.hand;
             self.hand += 1;
-            if slots.index().contains(slot) && !self.met.remove(slot) && !keep(slot) {
+            if index.contains(slot) && !self.met.remove(slot) && !keep(slot) {
                 victims.push(slot);
             }
         }

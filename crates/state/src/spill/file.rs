@@ -42,10 +42,11 @@ impl SpillFile {
     /// Reads what was written from its beginning, through a buffer of so many bytes.
     pub fn read(self, buffer: usize) -> Result<SpillReader> {
         let Self { writer, folder, rows, .. } = self;
-        let rewound = writer.into_inner().map_err(|error| error.into_error()).and_then(|mut file| {
-            file.seek(SeekFrom::Start(0))?;
-            Ok(file)
-        });
+        let rewound =
+            writer.into_inner().map_err(|error| error.into_error()).and_then(|mut file| {
+                file.seek(SeekFrom::Start(0))?;
+                Ok(file)
+            });
         let file = rewound.map_err(|error| problem(&folder, &error))?;
         Ok(SpillReader { reader: BufReader::with_capacity(buffer, file), folder, left: rows })
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests, their helper functions included")]
 
+mod changes;
 mod counted;
 mod key_index;
 mod keyed_state;

@@ -208,8 +208,8 @@ impl Aggregation {
     }
 
     /// Drops up to `limit` values of DISTINCT that expired.
-    pub fn sweep(&mut self, now: i64, limit: usize) {
-        self.distinct.iter_mut().for_each(|set| set.sweep(now, limit));
+    pub fn sweep(&mut self, now: i64, limit: usize) -> Vec<u32> {
+        self.distinct.iter_mut().flat_map(|set| set.sweep(now, limit)).collect()
     }
 
     /// The bytes held.

@@ -2,7 +2,7 @@
 
 use arrow::array::UInt32Array;
 use flott_plan::physical::Deduplicate;
-use flott_state::{KeySlots, SpilledKeys, StateReader, StateWriter, Times};
+use flott_state::{KeySlots, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, Schema};
 
 use super::{SWEEP, find_slots, key_types, ttl};
@@ -19,7 +19,6 @@ const SECTION: (&str, u16) = ("seen keys", 1);
 pub(super) struct KeepFirst {
     key: Vec<usize>,
     seen: KeySlots,
-    spilled: SpilledKeys,
     row_slots: Vec<u32>,
     fresh: Vec<u32>,
 }
@@ -29,7 +28,6 @@ impl KeepFirst {
         Self {
             key: spec.key.clone(),
             seen: KeySlots::new(&key_types(spec, input), ttl(spec)),
-            spilled: SpilledKeys::new(),
             row_slots: Vec::new(),
             fresh: Vec::new(),
         }
@@ -41,7 +39,7 @@ impl KeepFirst {
         for slot in expired {
             self.seen.remove(slot);
         }
-        Ok(self.spilled.sweep(&self.seen, self.seen.meta().ttl(), now, rows + SWEEP)?)
+        Ok(self.seen.sweep_disk(now, rows + SWEEP)?)
     }
 }
 
@@ -59,12 +57,11 @@ impl Operator for KeepFirst {
         let now = ctx.now();
         let key = pick(batch.rows.columns(), &self.key);
         let keys = self.seen.encoder().encode(&key, batch.len())?;
-        if self.spilled.is_active() {
-            let ttl = self.seen.meta().ttl();
-            self.spilled.load(&mut self.seen, &keys, ttl, now, |_, _| Ok(()))?;
+        if self.seen.is_spilled() {
+            self.seen.load(&keys, now, |_, _| Ok(()))?;
         }
         find_slots(&mut self.seen, &keys, now, &mut self.row_slots, &mut self.fresh)?;
-        self.spilled.meet(&self.row_slots);
+        self.seen.meet(&self.row_slots);
         let mut given = 0;
         let marks = ctx.marks().remap(|row| {
             given += self.fresh[given..].partition_point(|fresh| (*fresh as usize) < row);
@@ -80,10 +77,9 @@ impl Operator for KeepFirst {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let mut section = state.keyed(SECTION.0, SECTION.1, &self.seen.schema("seen"));
-        self.spilled.snapshot(&mut self.seen, &mut section, Times::Kept)?;
+        let section = state.keyed(SECTION.0, SECTION.1, &self.seen.schema("seen"));
         self.seen.snapshot(section, |_, _| {})?;
-        self.seen.clear_dirty();
+        self.seen.handed_over(state);
         Ok(())
     }
 
@@ -94,7 +90,7 @@ impl Operator for KeepFirst {
     }
 
     fn state_bytes(&self) -> usize {
-        self.seen.memory() + self.spilled.memory()
+        self.seen.memory()
     }
 
     fn spills(&self) -> bool {
@@ -104,14 +100,14 @@ impl Operator for KeepFirst {
     fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
         let held = self.state_bytes();
-        let victims = self.spilled.victims(&self.seen, held, room, space, |_| false);
+        let victims = self.seen.victims(held, room, space, |_| false)?;
         if victims.is_empty() {
             return Ok(());
         }
-        let changed = self.spilled.changed(&self.seen, &victims);
+        let changed = self.seen.not_on_disk(&victims);
         let groups = ctx.task().max_parallelism;
-        self.spilled.write(&mut self.seen, &changed, space, groups, |_, _| {})?;
-        self.spilled.forget(&mut self.seen, &victims);
+        self.seen.write_to_disk(&changed, space, groups, |_, _| {})?;
+        self.seen.forget(&victims);
         self.seen.give_back();
         Ok(())
     }

@@ -2,9 +2,7 @@
 
 use arrow::datatypes::SchemaRef;
 use flott_plan::physical::Deduplicate;
-use flott_state::{
-    KeyBatch, KeySlots, NO_ROW, RowStore, SpilledKeys, StateDecoder, StateReader, StateWriter, Times,
-};
+use flott_state::{KeyBatch, KeySlots, NO_ROW, RowStore, StateDecoder, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use super::{SWEEP, find_slots, key_types, row_times, ttl};
@@ -27,7 +25,6 @@ pub(super) struct KeepLast {
     key: Vec<usize>,
     rowtime: Option<usize>,
     slots: KeySlots,
-    spilled: SpilledKeys,
     /// By slot, the row kept.
     last: Vec<u32>,
     /// By slot, its time; empty by processing time.
@@ -47,7 +44,6 @@ impl KeepLast {
             key: spec.key.clone(),
             rowtime: spec.rowtime,
             slots: KeySlots::new(&key_types(spec, input), ttl(spec)),
-            spilled: SpilledKeys::new(),
             last: Vec::new(),
             times: Vec::new(),
             rows: RowStore::new(&types),
@@ -67,7 +63,7 @@ impl KeepLast {
         let times = self.rowtime.map(|column| row_times(&columns[column])).transpose()?;
         self.load(&keys, now)?;
         find_slots(&mut self.slots, &keys, now, &mut self.row_slots, &mut self.fresh)?;
-        self.spilled.meet(&self.row_slots);
+        self.slots.meet(&self.row_slots);
         let bound = self.slots.index().slot_bound() as usize;
         self.last.resize(bound.max(self.last.len()), NO_ROW);
         if times.is_some() {
@@ -112,18 +108,17 @@ impl KeepLast {
             self.rows.remove(std::mem::replace(&mut self.last[slot as usize], NO_ROW));
             self.slots.remove(slot);
         }
-        Ok(self.spilled.sweep(&self.slots, self.slots.meta().ttl(), now, rows + SWEEP)?)
+        Ok(self.slots.sweep_disk(now, rows + SWEEP)?)
     }
 
     /// Brings the rows of a batch's keys back that are on disk.
     fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
-        if !self.spilled.is_active() {
+        if !self.slots.is_spilled() {
             return Ok(());
         }
         let (last, rows) = (&mut self.last, &mut self.rows);
-        let ttl = self.slots.meta().ttl();
         let mut returned = Vec::new();
-        self.spilled.load(&mut self.slots, keys, ttl, now, |slot, input| {
+        self.slots.load(keys, now, |slot, input| {
             returned.push(slot);
             read_last(last, rows, slot, input)
         })?;
@@ -140,7 +135,6 @@ impl KeepLast {
 
     fn account(&mut self) {
         self.state_bytes = self.slots.memory()
-            + self.spilled.memory()
             + self.rows.memory()
             + self.last.capacity() * size_of::<u32>()
             + self.times.capacity() * size_of::<i64>();
@@ -177,11 +171,10 @@ impl Operator for KeepLast {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let mut section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
-        self.spilled.snapshot(&mut self.slots, &mut section, Times::Kept)?;
+        let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
         let (last, rows) = (&self.last, &self.rows);
         self.slots.snapshot(section, |slot, out| rows.write_rows(&[last[slot as usize]], out))?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 
@@ -210,20 +203,20 @@ impl Operator for KeepLast {
     fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
         let held = self.state_bytes;
-        let victims = self.spilled.victims(&self.slots, held, room, space, |_| false);
+        let victims = self.slots.victims(held, room, space, |_| false)?;
         if victims.is_empty() {
             return Ok(());
         }
-        let changed = self.spilled.changed(&self.slots, &victims);
+        let changed = self.slots.not_on_disk(&victims);
         let groups = ctx.task().max_parallelism;
         let (last, rows) = (&self.last, &self.rows);
-        self.spilled.write(&mut self.slots, &changed, space, groups, |slot, out| {
+        self.slots.write_to_disk(&changed, space, groups, |slot, out| {
             rows.write_rows(&[last[slot as usize]], out);
         })?;
         for slot in &victims {
             self.rows.remove(std::mem::replace(&mut self.last[*slot as usize], NO_ROW));
         }
-        self.spilled.forget(&mut self.slots, &victims);
+        self.slots.forget(&victims);
         if self.slots.is_empty() {
             self.slots.give_back();
             self.rows = self.rows.emptied();

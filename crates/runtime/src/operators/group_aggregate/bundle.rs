@@ -121,7 +121,7 @@ impl GroupAggregateOperator {
         let encoded: KeyBatch = self.slots.encoder().encode(&keys, batch.len())?;
         self.load(&encoded, now)?;
         self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
-        self.spilled.meet(&self.row_slots);
+        self.slots.meet(&self.row_slots);
         self.remember(bundle)?;
         match self.lives.take() {
             None => {

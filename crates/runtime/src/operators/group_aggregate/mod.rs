@@ -10,7 +10,7 @@ mod tests;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use flott_plan::physical::GroupAggregate;
-use flott_state::{KeySlots, SpilledKeys, StateReader, StateWriter, Times, Ttl};
+use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, Schema};
 
 use super::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
@@ -44,7 +44,6 @@ pub struct GroupAggregateOperator {
     emit_update_before: bool,
     final_only: bool,
     slots: KeySlots,
-    spilled: SpilledKeys,
     /// Where rows may be taken back: the group that each slot's key has now.
     lives: Option<Lives>,
     aggregation: Aggregation,
@@ -69,7 +68,6 @@ impl GroupAggregateOperator {
             emit_update_before: spec.emit_update_before,
             final_only: spec.final_only,
             slots: KeySlots::new(&types, ttl),
-            spilled: SpilledKeys::new(),
             lives: spec.input_retracts.then(Lives::default),
             aggregation: Aggregation::new(&spec.calls, spec.input_retracts, ttl)?,
             bundle: spec
@@ -144,13 +142,18 @@ impl GroupAggregateOperator {
     fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.slots.sweep(now, rows + SWEEP, &mut expired);
-        self.aggregation.sweep(now, rows + SWEEP);
+        for group in self.aggregation.sweep(now, rows + SWEEP) {
+            let slot = match &self.lives {
+                None => Some(group),
+                Some(lives) => lives.slot(group),
+            };
+            slot.into_iter().for_each(|slot| self.slots.changed(slot));
+        }
         for slot in &expired {
             self.slots.remove(*slot);
         }
         self.end_groups(&expired);
-        let ttl = self.slots.meta().ttl();
-        Ok(self.spilled.sweep(&self.slots, ttl, now, rows + SWEEP)?)
+        Ok(self.slots.sweep_disk(now, rows + SWEEP)?)
     }
 
     /// Empties the groups of slots that hold no key any more.
@@ -166,13 +169,12 @@ impl GroupAggregateOperator {
 
     fn account(&mut self) {
         let lives = self.lives.as_ref().map_or(0, Lives::memory);
-        self.state_bytes =
-            self.slots.memory() + self.spilled.memory() + self.aggregation.memory() + lives;
+        self.state_bytes = self.slots.memory() + self.aggregation.memory() + lives;
     }
 
     /// Gives the rows of all groups.
     fn emit_all(&mut self, ctx: &mut OperatorContext) -> Result<()> {
-        if self.spilled.is_active() {
+        if self.slots.is_spilled() {
             self.evict_all(ctx)?;
             return self.emit_spilled(ctx);
         }
@@ -250,7 +252,7 @@ impl Operator for GroupAggregateOperator {
         let encoded = self.slots.encoder().encode(&keys, batch.len())?;
         self.load(&encoded, now)?;
         self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
-        self.spilled.meet(&self.row_slots);
+        self.slots.meet(&self.row_slots);
         let repeats = self.slots.meta().ttl().is_some();
         let mut out =
             Emission::new(batch.len(), self.emit_update_before, repeats, !marks.is_empty());
@@ -291,11 +293,9 @@ impl Operator for GroupAggregateOperator {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let slots: Vec<u32> = self.slots.index().slots().collect();
-        let groups = self.groups(&slots);
+        let groups = self.groups(&self.slots.to_write(state));
         let mut writer = GroupWriter::new(&self.aggregation, &groups)?;
-        let mut section = state.keyed(SECTION, VERSION, &self.state_schema());
-        self.spilled.snapshot(&mut self.slots, &mut section, Times::Kept)?;
+        let section = state.keyed(SECTION, VERSION, &self.state_schema());
         self.slots.snapshot(section, |slot, out| {
             if let Some(lives) = &self.lives {
                 out.i64(lives.rows(slot));
@@ -303,7 +303,7 @@ impl Operator for GroupAggregateOperator {
             writer.write(out);
         })?;
         writer.finish()?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

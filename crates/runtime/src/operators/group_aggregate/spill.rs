@@ -12,13 +12,12 @@ use crate::operators::aggregation::{Aggregation, GroupReader, GroupWriter};
 impl GroupAggregateOperator {
     /// Brings the groups of a batch back that are on disk.
     pub(super) fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
-        if !self.spilled.is_active() {
+        if !self.slots.is_spilled() {
             return Ok(());
         }
         let mut reader = GroupReader::new(&self.aggregation, now);
         let (lives, aggregation) = (&mut self.lives, &mut self.aggregation);
-        let ttl = self.slots.meta().ttl();
-        self.spilled.load(&mut self.slots, keys, ttl, now, |slot, input| {
+        self.slots.load(keys, now, |slot, input| {
             read_group(lives, aggregation, &mut reader, slot, input)
         })?;
         reader.finish(&mut self.aggregation)
@@ -31,7 +30,7 @@ impl GroupAggregateOperator {
         // What waits in a bundle is told by its slot.
         let bundle = self.bundle.as_ref();
         let waits = |slot| bundle.is_some_and(|bundle| bundle.holds(slot));
-        let victims = self.spilled.victims(&self.slots, self.state_bytes, room, space, waits);
+        let victims = self.slots.victims(self.state_bytes, room, space, waits)?;
         if victims.is_empty() {
             return Ok(());
         }
@@ -46,7 +45,7 @@ impl GroupAggregateOperator {
     }
 
     fn evict(&mut self, victims: &[u32], space: &SpillSpace, max_parallelism: u16) -> Result<()> {
-        let changed = self.spilled.changed(&self.slots, victims);
+        let changed = self.slots.not_on_disk(victims);
         let groups = self.groups(&changed);
         let mut writer = GroupWriter::new(&self.aggregation, &groups)?;
         let lives = &self.lives;
@@ -56,9 +55,9 @@ impl GroupAggregateOperator {
             }
             writer.write(out);
         };
-        self.spilled.write(&mut self.slots, &changed, space, max_parallelism, write)?;
+        self.slots.write_to_disk(&changed, space, max_parallelism, write)?;
         writer.finish()?;
-        self.spilled.forget(&mut self.slots, victims);
+        self.slots.forget(victims);
         self.end_groups(victims);
         Ok(())
     }
@@ -70,14 +69,13 @@ impl GroupAggregateOperator {
             let mut reader = GroupReader::new(&self.aggregation, ctx.now());
             let (lives, aggregation) = (&mut self.lives, &mut self.aggregation);
             let limit = ChangelogBatch::MAX_ROWS;
-            let more =
-                self.spilled.load_next(&mut self.slots, &mut cursor, limit, |slot, input| {
-                    read_group(lives, aggregation, &mut reader, slot, input)
-                })?;
+            let more = self.slots.load_next(&mut cursor, limit, |slot, input| {
+                read_group(lives, aggregation, &mut reader, slot, input)
+            })?;
             reader.finish(&mut self.aggregation)?;
             let slots: Vec<u32> = self.slots.index().slots().collect();
             self.emit_groups(&slots, ctx)?;
-            self.spilled.forget(&mut self.slots, &slots);
+            self.slots.forget(&slots);
             self.end_groups(&slots);
             if !more {
                 return Ok(());

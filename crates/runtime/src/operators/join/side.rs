@@ -4,8 +4,8 @@ use arrow::array::ArrayRef;
 use arrow::array::BooleanArray;
 use arrow::compute::is_not_null;
 use flott_state::{
-    KeyBatch, KeySlots, NO_SLOT, RowCodec, SlotLists, SpilledKeys, StateDecoder, StateEncoder,
-    StateReader, StateWriter, Ttl,
+    KeyBatch, KeySlots, NO_SLOT, RowCodec, SlotLists, StateDecoder, StateEncoder, StateReader,
+    StateWriter, Ttl,
 };
 use flott_types::{DataType, Schema};
 
@@ -17,7 +17,7 @@ use crate::operators::aggregation::pick;
 const VERSION: u16 = 1;
 /// Expired rows looked for with each batch, beside one for each row.
 const SWEEP: usize = 64;
-/// Keys or rows encoded or decoded together when snapshots are written and read.
+/// Rows decoded together when snapshots are read.
 const CHUNK: usize = 4096;
 
 /// The rows of one input. Each row remembers how often it is there, where equal rows are kept once,
@@ -28,8 +28,6 @@ pub(super) struct Side {
     /// For each key column, whether NULL equals NULL.
     null_safe: Vec<bool>,
     pub(super) by_key: KeySlots,
-    /// The keys that are on disk with their rows.
-    pub(super) spilled: SpilledKeys,
     pub(super) rows: Rows,
     /// The rows of each key.
     pub(super) lists: SlotLists,
@@ -69,8 +67,7 @@ impl Side {
             key_columns: key_columns.to_vec(),
             null_safe: null_safe.to_vec(),
             // Rows expire one by one; on disk a key's rows do together, with the last.
-            by_key: KeySlots::new(&keys, ttl),
-            spilled: SpilledKeys::new(),
+            by_key: KeySlots::new(&keys, None).expiring_on_disk(ttl),
             rows: Rows::new(&types, identity, ttl),
             lists: SlotLists::new(),
             copies: Vec::new(),
@@ -119,7 +116,7 @@ impl Side {
                 keys[row] = NO_SLOT;
             }
         }
-        self.spilled.meet(&keys);
+        self.by_key.meet(&keys);
         Ok(keys)
     }
 
@@ -141,16 +138,13 @@ impl Side {
     /// Keeps a row, with the number of rows of the other side that it matches; gives its slot.
     pub fn add(&mut self, batch: &Encoded, row: usize, matches: u32, now: i64) -> Result<u32> {
         let slot = self.keep(batch, row, matches, now)?;
-        let key = self.key_of[slot as usize];
-        if key == NO_SLOT {
+        if self.key_of[slot as usize] == NO_SLOT {
             let (key, _) = self.by_key.write_one(&batch.keys, row, now)?;
             self.link(slot, key);
-        } else if self.spilled.is_active() {
-            self.by_key.written(key, now);
         }
-        if self.spilled.is_active() {
-            self.spilled.meet(&[self.key_of[slot as usize]]);
-        }
+        let key = self.key_of[slot as usize];
+        self.by_key.changed(key);
+        self.by_key.meet(&[key]);
         Ok(slot)
     }
 
@@ -200,32 +194,23 @@ impl Side {
         let copies = &mut self.copies[slot as usize];
         *copies = copies.saturating_sub(1);
         if *copies == 0 {
-            self.unlink(slot, now);
+            self.unlink(slot);
         } else {
-            self.rows.written(slot, now);
-            self.key_changed(slot, now);
+            self.written(slot, now);
         }
     }
 
-    /// Forgets a row.
-    fn unlink(&mut self, slot: u32, now: i64) {
-        self.key_changed(slot, now);
+    fn unlink(&mut self, slot: u32) {
         let key = std::mem::replace(&mut self.key_of[slot as usize], NO_SLOT);
         if key != NO_SLOT {
             self.lists.remove(key, slot);
             if self.lists.first(key).is_none() {
                 self.by_key.remove(key);
+            } else {
+                self.by_key.changed(key);
             }
         }
         self.rows.remove(slot);
-    }
-
-    /// Notes that what is on disk of a row's key is no longer right.
-    fn key_changed(&mut self, slot: u32, now: i64) {
-        let key = self.key_of[slot as usize];
-        if self.spilled.is_active() && key != NO_SLOT {
-            self.by_key.written(key, now);
-        }
     }
 
     /// Drops the rows of a key that is on disk.
@@ -260,8 +245,12 @@ impl Side {
     /// which counts as writing it.
     pub fn set_matches(&mut self, kept: u32, matches: u32, now: i64) {
         self.matches[kept as usize] = matches;
-        self.rows.written(kept, now);
-        self.key_changed(kept, now);
+        self.written(kept, now);
+    }
+
+    fn written(&mut self, slot: u32, now: i64) {
+        self.rows.written(slot, now);
+        self.by_key.changed(self.key_of[slot as usize]);
     }
 
     /// Kept rows as columns; `NO_SLOT` gives NULLs.
@@ -291,15 +280,14 @@ impl Side {
     pub fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.rows.sweep(now, rows + SWEEP, &mut expired);
-        expired.into_iter().for_each(|slot| self.unlink(slot, now));
-        Ok(self.spilled.sweep(&self.by_key, self.rows.ttl(), now, rows + SWEEP)?)
+        expired.into_iter().for_each(|slot| self.unlink(slot));
+        Ok(self.by_key.sweep_disk(now, rows + SWEEP)?)
     }
 
     pub fn memory(&self) -> usize {
         let counts =
             (self.copies.capacity() + self.matches.capacity() + self.key_of.capacity()) * 4;
-        let keys = self.by_key.memory() + self.spilled.memory();
-        keys + self.rows.memory() + self.lists.memory() + counts
+        self.by_key.memory() + self.rows.memory() + self.lists.memory() + counts
     }
 
     /// The number of columns.
@@ -311,48 +299,44 @@ impl Side {
         self.by_key.schema(&self.rows.schema())
     }
 
-    /// Writes the rows under their join key, so that they move with its key group.
+    /// Writes the rows under their join key, so that they move with its key group. A key that changed is
+    /// written with all its rows.
     pub fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let groups = state.max_parallelism();
-        let mut section = state.keyed(self.name, VERSION, &self.schema());
-        self.snapshot_spilled(&mut section)?;
-        let keys: Vec<u32> = self.by_key.index().slots().collect();
-        for keys in keys.chunks(CHUNK) {
-            let columns = self.by_key.key_columns(keys)?;
-            let key_bytes = self.by_key.encoder().codec().encode(&columns, keys.len())?;
-            let members: Vec<u32> = keys.iter().flat_map(|key| self.lists.iter(*key)).collect();
-            let columns = self.rows.columns(&members)?;
-            let rows = self.rows.codec().encode(&columns, members.len())?;
-            let mut rows = members.iter().zip(rows.iter());
-            for (key, bytes) in keys.iter().zip(key_bytes.iter()) {
-                let count = self.lists.iter(*key).count();
-                section.entry(self.by_key.index().key_group(*key, groups), bytes, |out| {
-                    out.count(count);
-                    for (member, row) in rows.by_ref().take(count) {
-                        out.bytes(row);
-                        out.option(self.rows.last_write(*member), StateEncoder::i64);
-                        out.u32(self.copies[*member as usize]);
-                        out.u32(self.matches[*member as usize]);
-                    }
-                });
-            }
-        }
-        section.finish();
+        let now = state.now();
+        let section = state.keyed(self.name, VERSION, &self.schema());
+        let (mut members, mut row) = (Vec::new(), Vec::new());
+        self.by_key.snapshot_untimed(section, |key, out| {
+            members.clear();
+            members.extend(self.lists.iter(key).filter(|row| !self.rows.is_expired(*row, now)));
+            out.list(members.iter(), |out, member| {
+                row.clear();
+                self.rows.write_row(*member, &mut row);
+                out.bytes(&row);
+                out.option(self.rows.last_write(*member), StateEncoder::i64);
+                out.u32(self.copies[*member as usize]);
+                out.u32(self.matches[*member as usize]);
+            });
+        })?;
+        self.by_key.handed_over(state);
         Ok(())
     }
 
-    /// Adds the rows of a snapshot; `now` is the time of writing of those from one without a TTL.
+    /// Adds the rows of a snapshot but for those that have expired; `now` is also the time of writing of those
+    /// from one without a TTL.
     pub fn restore(&mut self, state: &StateReader<'_>, now: i64) -> Result<()> {
         let mut rows: Vec<Restored<'_>> = Vec::new();
         for entry in state.keyed(self.name, VERSION, &self.schema())? {
             let mut entry = entry?;
             for _ in 0..entry.value.count()? {
-                rows.push(Restored {
+                let restored = Restored {
                     row: entry.value.bytes()?,
                     written: entry.value.option(StateDecoder::i64)?.unwrap_or(now),
                     copies: entry.value.u32()?,
                     matches: entry.value.u32()?,
-                });
+                };
+                if !self.rows.ttl().is_some_and(|ttl| ttl.is_expired(restored.written, now)) {
+                    rows.push(restored);
+                }
             }
             entry.value.finish()?;
             if rows.len() >= CHUNK {

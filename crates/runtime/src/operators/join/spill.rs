@@ -1,9 +1,7 @@
 //! Join keys on disk: those that a batch needs come back before it with their rows, cold ones leave after it.
 
 use arrow::array::ArrayRef;
-use flott_state::{
-    EncodedRows, KeyBatch, SpillSpace, StateDecoder, StateEncoder, StateError, Times,
-};
+use flott_state::{KeyBatch, SpillSpace, StateDecoder, StateEncoder, StateError};
 
 use super::side::Side;
 use crate::Result;
@@ -26,14 +24,11 @@ struct ReturnedRow {
 impl Side {
     /// Brings back the rows under the keys of a batch, of either side, that are on disk.
     pub fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
-        if !self.spilled.is_active() {
+        if !self.by_key.is_spilled() {
             return Ok(());
         }
         let mut returned = Returned::default();
-        let ttl = self.rows.ttl();
-        self.spilled.load(&mut self.by_key, keys, ttl, now, |_, input| {
-            returned.read(input, now)
-        })?;
+        self.by_key.load(keys, now, |_, input| returned.read(input, now))?;
         if returned.rows.is_empty() {
             return Ok(());
         }
@@ -47,54 +42,43 @@ impl Side {
     }
 
     /// Moves keys with their rows to disk, so that `room` bytes are enough for the rest.
-    pub fn make_way(&mut self, room: usize, space: &SpillSpace, max_parallelism: u16) -> Result<()> {
+    pub fn make_way(
+        &mut self,
+        room: usize,
+        space: &SpillSpace,
+        max_parallelism: u16,
+    ) -> Result<()> {
         let held = self.memory();
-        let victims = self.spilled.victims(&self.by_key, held, room, space, |_| false);
+        let victims = self.by_key.victims(held, room, space, |_| false)?;
         if victims.is_empty() {
             return Ok(());
         }
-        let changed = self.spilled.changed(&self.by_key, &victims);
-        let members: Vec<u32> = changed.iter().flat_map(|key| self.lists.iter(*key)).collect();
-        for key in &changed {
-            // The entry lives as long as the row that was written last.
-            if let Some(last) = self.lists.iter(*key).filter_map(|row| self.rows.last_write(row)).max()
-            {
-                self.by_key.written(*key, last);
-            }
-        }
-        let rows = self.encoded_members(&members)?;
-        let (lists, kept, copies, matches) =
-            (&self.lists, &self.rows, &self.copies, &self.matches);
-        let mut next = 0;
+        let changed = self.by_key.not_on_disk(&victims);
+        let (lists, rows) = (&self.lists, &self.rows);
+        let (copies, matches) = (&self.copies, &self.matches);
+        // An entry lives as long as the row that was written last.
+        let last_write =
+            |_: &_, key: u32| lists.iter(key).filter_map(|row| rows.last_write(row)).max();
+        let (mut members, mut row) = (Vec::new(), Vec::new());
         let write = |key: u32, out: &mut StateEncoder| {
-            out.count(lists.iter(key).count());
-            for member in lists.iter(key) {
-                out.bytes(rows.row(next));
-                next += 1;
-                out.option(kept.last_write(member), StateEncoder::i64);
-                out.u32(copies[member as usize]);
-                out.u32(matches[member as usize]);
-            }
+            members.clear();
+            members.extend(lists.iter(key));
+            out.list(members.iter(), |out, member| {
+                row.clear();
+                rows.write_row(*member, &mut row);
+                out.bytes(&row);
+                out.option(rows.last_write(*member), StateEncoder::i64);
+                out.u32(copies[*member as usize]);
+                out.u32(matches[*member as usize]);
+            });
         };
-        self.spilled.write(&mut self.by_key, &changed, space, max_parallelism, write)?;
-        for key in &victims {
-            self.drop_rows(*key);
-        }
-        self.spilled.forget(&mut self.by_key, &victims);
+        self.by_key.write_timed(&changed, space, max_parallelism, last_write, write)?;
+        victims.iter().for_each(|key| self.drop_rows(*key));
+        self.by_key.forget(&victims);
         if self.by_key.is_empty() {
             self.give_back();
         }
         Ok(())
-    }
-
-    /// Writes what is on disk into a section of a snapshot.
-    pub fn snapshot_spilled(&mut self, section: &mut flott_state::KeyedSection<'_>) -> Result<()> {
-        Ok(self.spilled.snapshot(&mut self.by_key, section, Times::Dropped)?)
-    }
-
-    fn encoded_members(&self, members: &[u32]) -> Result<EncodedRows> {
-        let columns = self.rows.columns(members)?;
-        Ok(self.rows.codec().encode(&columns, members.len())?)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Rows that wait for their time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use arrow::array::ArrayRef;
-use flott_state::{RowStore, StateDecoder, StateEncoder, StateError};
+use flott_state::{BitSet, RowStore, StateDecoder, StateEncoder, StateError};
 use flott_types::DataType;
 
 use crate::Result;
@@ -111,12 +111,15 @@ impl Pending {
             + self.counts.capacity() * size_of::<u32>()
     }
 
-    /// The rows of each of `groups` partitions, with their times and their places in the whole.
-    pub fn by_group(&self, groups: usize) -> Vec<Vec<(i64, u64, u32)>> {
-        let mut all = vec![Vec::new(); groups];
+    /// The rows of some partitions that have any, with their times and their places in the whole.
+    pub fn by_group(&self, groups: &[u32]) -> HashMap<u32, Vec<(i64, u64, u32)>> {
+        let wanted: BitSet = groups.iter().copied().collect();
+        let mut all: HashMap<u32, Vec<_>> = HashMap::new();
         let rows = self.by_time.iter().flat_map(|(time, rows)| rows.iter().map(|row| (*time, row)));
         for (place, (time, Waiting { group, row })) in (0..).zip(rows) {
-            all[*group as usize].push((time, place, *row));
+            if wanted.contains(*group) {
+                all.entry(*group).or_default().push((time, place, *row));
+            }
         }
         all
     }

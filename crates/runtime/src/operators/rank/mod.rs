@@ -15,7 +15,7 @@ use arrow::datatypes::{DataType as Arrow, Int64Type, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_plan::logical::{RankEnd, RankFunction};
 use flott_plan::physical::{Rank, RankStrategy};
-use flott_state::{KeyBatch, KeySlots, SpilledKeys, StateReader, StateWriter, Times, Ttl};
+use flott_state::{KeyBatch, KeySlots, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use super::aggregation::pick;
@@ -57,7 +57,6 @@ pub struct RankOperator {
     with_number: bool,
     final_only: bool,
     slots: KeySlots,
-    spilled: SpilledKeys,
     /// By slot.
     runs: Vec<Run>,
     /// By slot, the last rank of the partition where each has its own.
@@ -100,7 +99,6 @@ impl RankOperator {
             with_number: spec.with_number,
             final_only: spec.final_only,
             slots: KeySlots::new(&types, ttl),
-            spilled: SpilledKeys::new(),
             runs: Vec::new(),
             ends: Vec::new(),
             sorted: SortedRows::new(input, &spec.order)?,
@@ -129,7 +127,7 @@ impl RankOperator {
         let keys = self.slots.encoder().encode(&keys, batch.len())?;
         self.load(&keys, now)?;
         self.find_slots(&keys, now)?;
-        self.spilled.meet(&self.row_slots);
+        self.slots.meet(&self.row_slots);
         self.reset_fresh(batch.rows.columns())?;
         let Some(batch) = self.candidates(batch)? else {
             self.changes.finish(&[], &mut self.sorted, &self.schema)?;
@@ -323,12 +321,12 @@ impl RankOperator {
         if !expired.is_empty() {
             self.changes.finish(&[], &mut self.sorted, &self.schema)?;
         }
-        Ok(self.spilled.sweep(&self.slots, self.slots.meta().ttl(), now, rows + SWEEP)?)
+        Ok(self.slots.sweep_disk(now, rows + SWEEP)?)
     }
 
     /// Gives the rows of all partitions that are within the range.
     fn emit_all(&mut self, ctx: &mut OperatorContext) -> Result<()> {
-        if self.spilled.is_active() {
+        if self.slots.is_spilled() {
             self.evict_all(ctx)?;
             return self.emit_spilled(ctx);
         }
@@ -388,7 +386,6 @@ impl RankOperator {
     fn account(&mut self) {
         let row_keys = self.row_keys.as_ref().map_or(0, RowKeys::memory);
         self.state_bytes = self.slots.memory()
-            + self.spilled.memory()
             + self.sorted.memory()
             + self.run_bytes
             + self.runs.capacity() * size_of::<Run>()
@@ -458,8 +455,7 @@ impl Operator for RankOperator {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let mut section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
-        self.spilled.snapshot(&mut self.slots, &mut section, Times::Kept)?;
+        let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
         let has_ends = self.has_ends();
         self.slots.snapshot(section, |slot, out| {
             if has_ends {
@@ -467,7 +463,7 @@ impl Operator for RankOperator {
             }
             self.sorted.write(&self.runs[slot as usize], out);
         })?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

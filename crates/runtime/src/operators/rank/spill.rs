@@ -11,14 +11,13 @@ use crate::operators::ranking::{Run, SortedRows};
 impl RankOperator {
     /// Brings the partitions of a batch back that are on disk.
     pub(super) fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
-        if !self.spilled.is_active() {
+        if !self.slots.is_spilled() {
             return Ok(());
         }
         let mut returned = Vec::new();
         let has_ends = self.has_ends();
         let (runs, ends, sorted) = (&mut self.runs, &mut self.ends, &mut self.sorted);
-        let ttl = self.slots.meta().ttl();
-        self.spilled.load(&mut self.slots, keys, ttl, now, |slot, input| {
+        self.slots.load(keys, now, |slot, input| {
             returned.push(slot);
             read_partition(runs, has_ends.then_some(&mut *ends), sorted, slot, input)
         })?;
@@ -33,11 +32,10 @@ impl RankOperator {
             let mut returned = Vec::new();
             let (runs, ends, sorted) = (&mut self.runs, &mut self.ends, &mut self.sorted);
             let limit = CHUNK;
-            let more =
-                self.spilled.load_next(&mut self.slots, &mut cursor, limit, |slot, input| {
-                    returned.push(slot);
-                    read_partition(runs, has_ends.then_some(&mut *ends), sorted, slot, input)
-                })?;
+            let more = self.slots.load_next(&mut cursor, limit, |slot, input| {
+                returned.push(slot);
+                read_partition(runs, has_ends.then_some(&mut *ends), sorted, slot, input)
+            })?;
             self.take_up(&returned)?;
             self.emit_partitions(&returned, ctx)?;
             self.drop_partitions(&returned)?;
@@ -51,7 +49,7 @@ impl RankOperator {
     pub(super) fn make_way(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
         let held = self.state_bytes;
-        let victims = self.spilled.victims(&self.slots, held, room, space, |_| false);
+        let victims = self.slots.victims(held, room, space, |_| false)?;
         if victims.is_empty() {
             return Ok(());
         }
@@ -74,11 +72,11 @@ impl RankOperator {
 
     fn evict(&mut self, victims: &[u32], ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
-        let changed = self.spilled.changed(&self.slots, victims);
+        let changed = self.slots.not_on_disk(victims);
         let has_ends = self.has_ends();
         let (runs, ends, sorted) = (&self.runs, &self.ends, &self.sorted);
         let groups = ctx.task().max_parallelism;
-        self.spilled.write(&mut self.slots, &changed, space, groups, |slot, out| {
+        self.slots.write_to_disk(&changed, space, groups, |slot, out| {
             if has_ends {
                 out.u64(ends[slot as usize]);
             }
@@ -90,7 +88,7 @@ impl RankOperator {
     fn drop_partitions(&mut self, slots: &[u32]) -> Result<()> {
         slots.iter().for_each(|slot| self.reset(*slot));
         self.changes.finish(&[], &mut self.sorted, &self.schema)?;
-        self.spilled.forget(&mut self.slots, slots);
+        self.slots.forget(slots);
         Ok(())
     }
 

@@ -2,9 +2,7 @@
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
-use flott_state::{
-    KeyBatch, KeySlots, SpilledKeys, StateDecoder, StateReader, StateWriter, Times, Ttl,
-};
+use flott_state::{KeyBatch, KeySlots, StateDecoder, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use super::kept::{Incoming, Kept, KeptRows};
@@ -27,7 +25,6 @@ const SWEEP: usize = 64;
 pub struct SinkUpsertMaterializer {
     key: Vec<usize>,
     keys: KeySlots,
-    spilled: SpilledKeys,
     /// By slot, the rows in the order in which they came.
     lists: Vec<Vec<Kept>>,
     kept: KeptRows,
@@ -47,7 +44,6 @@ impl SinkUpsertMaterializer {
         Self {
             key: key.to_vec(),
             keys: KeySlots::new(&key_types, ttl),
-            spilled: SpilledKeys::new(),
             lists: Vec::new(),
             kept: KeptRows::new(schema, upsert_key),
             schema: schema.to_arrow(),
@@ -65,7 +61,7 @@ impl SinkUpsertMaterializer {
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
         self.load(&keys, now)?;
         self.keys.write(&keys, now, &mut slots, &mut fresh)?;
-        self.spilled.meet(&slots);
+        self.keys.meet(&slots);
         self.lists.resize_with(self.keys.index().slot_bound() as usize, Vec::new);
         let mut fresh = fresh.into_iter().peekable();
         for (row, slot) in slots.iter().enumerate() {
@@ -135,12 +131,11 @@ impl SinkUpsertMaterializer {
 
     /// Brings the rows of a batch's keys back that are on disk.
     fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
-        if !self.spilled.is_active() {
+        if !self.keys.is_spilled() {
             return Ok(());
         }
         let (lists, kept, listed) = (&mut self.lists, &mut self.kept, &mut self.listed);
-        let ttl = self.keys.meta().ttl();
-        Ok(self.spilled.load(&mut self.keys, keys, ttl, now, |slot, input| {
+        Ok(self.keys.load(keys, now, |slot, input| {
             *listed += read_list(lists, kept, slot, input)?;
             Ok(())
         })?)
@@ -154,12 +149,11 @@ impl SinkUpsertMaterializer {
             self.keys.remove(slot);
         }
         self.output.forget_retired(&mut self.kept.rows);
-        Ok(self.spilled.sweep(&self.keys, self.keys.meta().ttl(), now, rows + SWEEP)?)
+        Ok(self.keys.sweep_disk(now, rows + SWEEP)?)
     }
 
     fn account(&mut self) {
         self.state_bytes = self.keys.memory()
-            + self.spilled.memory()
             + self.kept.memory()
             + self.lists.capacity() * size_of::<Vec<Kept>>()
             + self.listed * size_of::<Kept>();
@@ -189,11 +183,11 @@ impl Operator for SinkUpsertMaterializer {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let mut section =
-            state.keyed(SECTION.0, SECTION.1, &self.keys.schema(&self.kept.schema()));
-        self.spilled.snapshot(&mut self.keys, &mut section, Times::Kept)?;
+        let section = state.keyed(SECTION.0, SECTION.1, &self.keys.schema(&self.kept.schema()));
         let (lists, kept) = (&self.lists, &self.kept);
-        Ok(self.keys.snapshot(section, |slot, out| kept.write(&lists[slot as usize], out))?)
+        self.keys.snapshot(section, |slot, out| kept.write(&lists[slot as usize], out))?;
+        self.keys.handed_over(state);
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
@@ -220,19 +214,19 @@ impl Operator for SinkUpsertMaterializer {
     fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
         let held = self.state_bytes;
-        let victims = self.spilled.victims(&self.keys, held, room, space, |_| false);
+        let victims = self.keys.victims(held, room, space, |_| false)?;
         if victims.is_empty() {
             return Ok(());
         }
-        let changed = self.spilled.changed(&self.keys, &victims);
+        let changed = self.keys.not_on_disk(&victims);
         let groups = ctx.task().max_parallelism;
         let (lists, kept) = (&self.lists, &self.kept);
-        self.spilled.write(&mut self.keys, &changed, space, groups, |slot, out| {
+        self.keys.write_to_disk(&changed, space, groups, |slot, out| {
             kept.write(&lists[slot as usize], out);
         })?;
         victims.iter().for_each(|slot| self.clear(*slot));
         self.output.forget_retired(&mut self.kept.rows);
-        self.spilled.forget(&mut self.keys, &victims);
+        self.keys.forget(&victims);
         if self.keys.is_empty() {
             self.keys.give_back();
             self.kept.give_back();

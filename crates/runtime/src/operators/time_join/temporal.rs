@@ -122,6 +122,7 @@ impl TemporalJoinOperator {
     /// Joins the left rows up to the watermark, and frees versions that none can meet any more.
     fn fire(&mut self, watermark: i64, ctx: &mut OperatorContext) -> Result<()> {
         while let Some(key) = self.timers.pop_due(watermark) {
+            self.keys.changed(key);
             let mut next_time = None;
             let mut at = self.sides[LEFT].first(key);
             while let Some(id) = at {
@@ -286,6 +287,7 @@ impl Operator for TemporalJoinOperator {
             out.option(self.timers.get(key), StateEncoder::i64);
             self.sides.iter().for_each(|side| side.write(key, out));
         })?;
+        self.keys.handed_over(state);
         Ok(())
     }
 
