@@ -120,6 +120,15 @@ impl Link {
         RuntimeError::internal(self.context.info.name.clone(), problem)
     }
 
+    /// Makes the next checkpoint hold all state.
+    pub(crate) fn begin_checkpoints(&mut self) {
+        self.handed_over = None;
+    }
+
+    pub(crate) fn can_snapshot(&self) -> bool {
+        self.operator.can_snapshot()
+    }
+
     /// The operator's state for a checkpoint: what changed since the one before, if there was one. All
     /// that is done here is to write it to memory.
     pub(crate) fn snapshot(&mut self, barrier: &Barrier) -> Result<Snapshot> {

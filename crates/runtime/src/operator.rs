@@ -79,6 +79,12 @@ pub trait Operator: Send {
         Ok(())
     }
 
+    /// Whether it could write its state now: not while it holds rows that
+    /// [`before_snapshot`](Self::before_snapshot) would send on, and not in batch mode.
+    fn can_snapshot(&self) -> bool {
+        true
+    }
+
     /// Takes up state that was written before: its own, or after a change of parallelism that of
     /// all tasks, of which the reader gives the key groups of this one.
     fn restore(&mut self, _state: &StateReader<'_>, _ctx: &OperatorContext) -> Result<()> {

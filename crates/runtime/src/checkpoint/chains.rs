@@ -33,24 +33,27 @@ struct Chained<'a> {
     groups: BTreeMap<u16, Vec<Link<'a>>>,
 }
 
-/// A block of a chain.
+/// A block of a chain; a new one with its hash.
 #[derive(Clone)]
 enum Link<'a> {
-    New(&'a Block),
+    New(&'a Block, u128),
     Stored(StoredBlock),
 }
+
+/// Where the blocks of the checkpoint before are, by hash.
+type Known = HashMap<u128, Piece>;
 
 impl Link<'_> {
     fn is_whole(&self) -> bool {
         match self {
-            Self::New(block) => block.is_whole(),
+            Self::New(block, _) => block.is_whole(),
             Self::Stored(block) => block.is_whole,
         }
     }
 
     fn length(&self) -> u64 {
         match self {
-            Self::New(block) => block.len() as u64,
+            Self::New(block, _) => block.len() as u64,
             Self::Stored(block) => block.piece.length,
         }
     }
@@ -85,12 +88,10 @@ impl ChainWriter<'_> {
         states: &[State<'_>],
         before: &StoredStates,
     ) -> io::Result<StoredStates> {
-        let unwanted = unwanted_files(states, self.lengths);
         let known = before.values().flatten().flat_map(|section| section.groups.values().flatten());
-        let known: HashMap<u128, Piece> = known
-            .filter(|block| !unwanted.contains(&block.piece.file))
-            .map(|block| (block.piece.hash, block.piece))
-            .collect();
+        let mut known: Known = known.map(|block| (block.piece.hash, block.piece)).collect();
+        let unwanted = unwanted_files(states, &known, self.lengths);
+        known.retain(|_, piece| !unwanted.contains(&piece.file));
         let mut source = Source { folder: self.folder.to_path_buf(), open: None };
         let mut all = StoredStates::new();
         for state in states {
@@ -103,11 +104,12 @@ impl ChainWriter<'_> {
                     for link in chain {
                         blocks.push(match link {
                             Kept::Stored(block) if unwanted.contains(&block.piece.file) => {
-                                self.put(&source.block(&block)?, &known)?
+                                let hash = block.piece.hash;
+                                self.put(&source.block(&block)?, hash, &known)?
                             }
                             Kept::Stored(block) => block,
-                            Kept::New(block) => self.put(block, &known)?,
-                            Kept::Merged(block) => self.put(&block, &known)?,
+                            Kept::New(block, hash) => self.put(block, hash, &known)?,
+                            Kept::Merged(block) => self.put(&block, hash(&block), &known)?,
                         });
                     }
                     if !blocks.is_empty() {
@@ -122,8 +124,7 @@ impl ChainWriter<'_> {
     }
 
     /// Keeps a block; one that is there is pointed to.
-    fn put(&mut self, block: &Block, known: &HashMap<u128, Piece>) -> io::Result<StoredBlock> {
-        let hash = hash(block);
+    fn put(&mut self, block: &Block, hash: u128, known: &Known) -> io::Result<StoredBlock> {
         let piece = match known.get(&hash) {
             Some(piece) => *piece,
             None => append(&mut self.out, self.id, block, hash)?,
@@ -165,7 +166,7 @@ pub(super) fn write_all(checkpoint: &Checkpoint, out: &mut PieceFile) -> io::Res
 impl<'a> Link<'a> {
     fn in_memory(&self) -> Option<&'a Block> {
         match self {
-            Self::New(block) => Some(block),
+            Self::New(block, _) => Some(block),
             Self::Stored(_) => None,
         }
     }
@@ -195,7 +196,7 @@ fn states<'a>(
                 }
                 for group in &section.groups {
                     let chain: &mut Vec<Link<'_>> = groups.entry(group.key_group).or_default();
-                    chain.extend(group.blocks.iter().map(|block| Link::New(block)));
+                    chain.extend(group.blocks.iter().map(|block| Link::New(block, hash(block))));
                 }
                 let head = Section {
                     groups: Vec::new(),
@@ -213,12 +214,23 @@ fn states<'a>(
 }
 
 /// The files of which too little is wanted.
-fn unwanted_files(states: &[State<'_>], lengths: &BTreeMap<u64, u64>) -> BTreeSet<u64> {
+fn unwanted_files(
+    states: &[State<'_>],
+    known: &Known,
+    lengths: &BTreeMap<u64, u64>,
+) -> BTreeSet<u64> {
     let mut used: BTreeMap<u64, u64> = BTreeMap::new();
     let sections = states.iter().flat_map(|state| &state.sections);
-    for link in sections.flat_map(|section| section.groups.values().flatten()) {
-        if let Link::Stored(block) = link {
-            *used.entry(block.piece.file).or_default() += block.piece.length;
+    for (key_group, chain) in sections.flat_map(|section| &section.groups) {
+        let kept = merged_from(*key_group, chain).unwrap_or(chain.len());
+        for link in &chain[..kept] {
+            let piece = match link {
+                Link::New(_, hash) => known.get(hash),
+                Link::Stored(block) => Some(&block.piece),
+            };
+            if let Some(piece) = piece {
+                *used.entry(piece.file).or_default() += piece.length;
+            }
         }
     }
     let length = |file: &u64| lengths.get(file).copied().unwrap_or(0);
@@ -231,8 +243,14 @@ fn unwanted_files(states: &[State<'_>], lengths: &BTreeMap<u64, u64>) -> BTreeSe
 /// A block of a chain that is to be kept.
 enum Kept<'a> {
     Stored(StoredBlock),
-    New(&'a Block),
+    New(&'a Block, u128),
     Merged(Block),
+}
+
+/// From where on a chain is merged, if it has grown long.
+fn merged_from(key_group: u16, chain: &[Link<'_>]) -> Option<usize> {
+    let lengths: Vec<_> = chain.iter().map(|link| (link.is_whole(), link.length())).collect();
+    merge_from(key_group, &lengths)
 }
 
 /// A chain with its end merged, if it has grown long.
@@ -243,11 +261,10 @@ fn compacted<'a>(
     source: &mut Source,
 ) -> io::Result<Vec<Kept<'a>>> {
     let keep = |link: &Link<'a>| match link {
-        Link::New(block) => Kept::New(block),
+        Link::New(block, hash) => Kept::New(block, *hash),
         Link::Stored(block) => Kept::Stored(*block),
     };
-    let lengths: Vec<_> = chain.iter().map(|link| (link.is_whole(), link.length())).collect();
-    let Some(from) = merge_from(key_group, &lengths) else {
+    let Some(from) = merged_from(key_group, chain) else {
         return Ok(chain.iter().map(keep).collect());
     };
     let mut read = Vec::new();

@@ -49,6 +49,11 @@ impl Bundle {
         }
     }
 
+    /// Whether no change waits.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
     /// How many rows more it takes.
     fn room(&self) -> usize {
         usize::try_from(self.limits.size.saturating_sub(self.rows)).unwrap_or(usize::MAX)

@@ -307,6 +307,10 @@ impl Operator for GroupAggregateOperator {
         Ok(())
     }
 
+    fn can_snapshot(&self) -> bool {
+        self.bundle.as_ref().is_none_or(Bundle::is_empty)
+    }
+
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
         let mut reader = GroupReader::new(&self.aggregation, ctx.now());

@@ -402,6 +402,10 @@ impl Operator for JoinOperator {
         self.sides.iter_mut().try_for_each(|side| side.snapshot(state))
     }
 
+    fn can_snapshot(&self) -> bool {
+        !self.batch_mode
+    }
+
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let now = ctx.now();
         self.sides.iter_mut().try_for_each(|side| side.restore(state, now))?;

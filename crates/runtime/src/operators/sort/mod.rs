@@ -130,6 +130,10 @@ impl Operator for SortOperator {
         Err(RuntimeError::internal("Sort", "a batch job took a checkpoint"))
     }
 
+    fn can_snapshot(&self) -> bool {
+        false
+    }
+
     fn restore(&mut self, _state: &StateReader<'_>, _ctx: &OperatorContext) -> Result<()> {
         Ok(())
     }
