@@ -295,7 +295,8 @@ mod tests {
     #[test]
     fn a_sender_goes_on_when_there_is_room_again() {
         for (rows, batches) in [(ChangelogBatch::MAX_ROWS, 64), (7, 400), (3000, 100)] {
-            let inbox = Inbox::new(1, Limits::default(), &Arc::default());
+            let inbox =
+                Inbox::new(1, Limits::default(), &Arc::default(), &MemoryBudget::unlimited());
             let sender = ChannelSender::new(&inbox, 0);
             let sending =
                 thread::spawn(move || (0..batches).try_for_each(|_| sender.send(batch(rows))));

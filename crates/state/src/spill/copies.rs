@@ -1,5 +1,7 @@
 //! What keys in memory have on disk.
 
+use std::collections::HashSet;
+
 use crate::bits::BitSet;
 
 /// Which slots have an entry on disk, and the keys whose entry must go.
@@ -10,7 +12,7 @@ pub(super) struct Copies {
     /// Of those, the ones whose entry is not what is in memory.
     outdated: BitSet,
     /// Keys that were removed, though they have an entry.
-    dead: Vec<Vec<u8>>,
+    dead: HashSet<Vec<u8>>,
 }
 
 impl Copies {
@@ -36,11 +38,11 @@ impl Copies {
 
     /// Notes that a key's entry must go.
     pub fn bury(&mut self, key: Vec<u8>) {
-        self.dead.push(key);
+        self.dead.insert(key);
     }
 
     /// The keys whose entry must go.
-    pub fn dead(&self) -> &[Vec<u8>] {
+    pub fn dead(&self) -> &HashSet<Vec<u8>> {
         &self.dead
     }
 

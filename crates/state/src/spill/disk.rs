@@ -124,7 +124,7 @@ impl Disk {
 
     /// Whether an entry is that of a removed key.
     pub(super) fn is_dead(&self, key: &[u8]) -> bool {
-        self.copies.dead().iter().any(|dead| dead == key)
+        self.copies.dead().contains(key)
     }
 
     /// Whether a key has an entry that counts.
