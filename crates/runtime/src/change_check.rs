@@ -89,3 +89,82 @@ fn entries(
     entries.sort();
     Ok(entries)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+    use flott_state::KeySlots;
+    use flott_types::{ChangelogBatch, DataType, Field, Schema};
+
+    use super::*;
+    use crate::context::OperatorContext;
+    use crate::testing::OperatorHarness;
+
+    /// Counts rows by key, and forgets that they changed if it is told to.
+    struct Forgetful {
+        keys: KeySlots,
+        counts: Vec<i64>,
+        notes_changes: bool,
+    }
+
+    impl Operator for Forgetful {
+        fn name(&self) -> &str {
+            "Forgetful"
+        }
+
+        fn on_batch(
+            &mut self,
+            _input: usize,
+            batch: ChangelogBatch,
+            _ctx: &mut OperatorContext,
+        ) -> Result<()> {
+            let keys = self.keys.encoder().encode(batch.rows.columns(), batch.len())?;
+            let (mut slots, mut fresh) = (Vec::new(), Vec::new());
+            self.keys.find_or_write(&keys, 0, &mut slots, &mut fresh)?;
+            for slot in slots {
+                self.counts.resize(self.counts.len().max(slot as usize + 1), 0);
+                self.counts[slot as usize] += 1;
+                if self.notes_changes {
+                    self.keys.changed(slot);
+                }
+            }
+            Ok(())
+        }
+
+        fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+            let section = state.keyed("counts", 1, &self.keys.schema("COUNT(*)"));
+            self.keys.snapshot(section, |slot, out| out.i64(self.counts[slot as usize]))?;
+            self.keys.handed_over(state);
+            Ok(())
+        }
+
+        fn state_bytes(&self) -> usize {
+            self.keys.memory()
+        }
+    }
+
+    #[test]
+    fn a_change_that_is_not_noted_is_told() {
+        let schema = Schema::new(vec![Field::new("key", DataType::bigint())]).to_arrow();
+        for notes_changes in [true, false] {
+            let keys = KeySlots::new(&[DataType::bigint()], None);
+            let operator = Forgetful { keys, counts: Vec::new(), notes_changes };
+            let mut harness = OperatorHarness::new(operator, 1, None).unwrap();
+            let fed: Result<()> = (0..10).try_for_each(|_| {
+                let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+                let rows = RecordBatch::try_new(schema.clone(), vec![column])?;
+                harness.batch(0, ChangelogBatch::inserts(rows))
+            });
+            match fed {
+                Ok(()) => assert!(notes_changes),
+                Err(error) => {
+                    assert!(!notes_changes);
+                    let text = error.to_string();
+                    assert!(text.contains("state 'counts' changed unnoticed"), "{text}");
+                }
+            }
+        }
+    }
+}

@@ -37,6 +37,7 @@ pub(crate) struct Coordinator {
     /// What tasks gave for checkpoints that could not be kept, since the last one that was: by the
     /// operator's fingerprint and the task. What they give next may build on it.
     unpublished: BTreeMap<(Arc<str>, usize), OperatorState>,
+    has_kept: bool,
     control: Arc<JobControl>,
 }
 
@@ -83,6 +84,7 @@ impl Coordinator {
             timeout: config.checkpoint_timeout,
             failed: 0,
             unpublished: BTreeMap::new(),
+            has_kept: false,
             control,
         }
     }
@@ -160,6 +162,11 @@ impl Coordinator {
     /// Whether every task is over.
     pub fn is_over(&self) -> bool {
         !self.running.contains(&true)
+    }
+
+    /// Whether the store has a checkpoint of this attempt.
+    pub fn has_kept(&self) -> bool {
+        self.has_kept
     }
 
     /// Whether a checkpoint is being taken.
@@ -358,6 +365,7 @@ impl Coordinator {
             return self.tolerate(error);
         }
         self.failed = 0;
+        self.has_kept |= self.store.is_some();
         for (uid, committables) in &checkpoint.committables {
             if let Some(sink) = self.sinks.get_mut(uid) {
                 sink.commit(committables.clone(), false)?;

@@ -158,6 +158,36 @@ impl KeySlots {
         Ok(())
     }
 
+    /// The slot of each row's key, of which only those that are new, or had expired, count as written at
+    /// `now`. `slots` and `fresh` are as in [`Self::write`].
+    pub fn find_or_write(
+        &mut self,
+        batch: &KeyBatch,
+        now: i64,
+        slots: &mut Vec<u32>,
+        fresh: &mut Vec<u32>,
+    ) -> Result<()> {
+        if self.meta.ttl.is_none() {
+            self.index.lookup_or_insert(batch, slots, fresh)?;
+            fresh.iter().for_each(|row| {
+                self.meta.dirty.insert(slots[*row as usize]);
+            });
+            return Ok(());
+        }
+        slots.clear();
+        fresh.clear();
+        for row in 0..batch.len() {
+            slots.push(match self.read_one(batch, row, now) {
+                Some(slot) => slot,
+                None => {
+                    fresh.push(row as u32);
+                    self.write_one(batch, row, now)?.0
+                }
+            });
+        }
+        Ok(())
+    }
+
     /// The slot of one row's key, which counts as written at `now`, and whether its state must be reset.
     pub fn write_one(&mut self, batch: &KeyBatch, row: usize, now: i64) -> Result<(u32, bool)> {
         let (slot, new) = self.index.insert_one(batch, row)?;

@@ -137,8 +137,9 @@ impl OperatorState {
         if next.since.is_none() {
             return Ok(next.clone());
         }
-        let snapshot = Arc::new(self.snapshot.followed_by(&next.snapshot)?);
-        Ok(Self { since: self.since, snapshot, ..*next })
+        let mut snapshot = self.snapshot.followed_by(&next.snapshot)?;
+        snapshot.compact()?;
+        Ok(Self { since: self.since, snapshot: snapshot.into(), ..*next })
     }
 }
 
@@ -154,7 +155,6 @@ impl Checkpoint {
                 let base = base.and_then(|of| of.tasks.iter().find(|b| b.task == state.task));
                 let base = base.ok_or_else(|| missing_base(uid, state))?;
                 *state = base.followed_by(state)?;
-                Arc::make_mut(&mut state.snapshot).compact()?;
             }
         }
         Ok(whole)

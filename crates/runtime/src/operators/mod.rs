@@ -17,6 +17,7 @@ mod limit;
 mod lookup_join;
 mod matching;
 mod over;
+mod pair_condition;
 mod rank;
 mod ranking;
 mod sink_materialize;

@@ -89,11 +89,12 @@ impl Snapshot {
         found.ok_or_else(|| StateError::MissingSection { section: next.name.clone() })
     }
 
-    /// Merges blocks of chains that have grown long, as [`merge_from`] says.
+    /// Merges blocks of chains that have grown long, as [`merge_from`] says; of chains whose beginning is
+    /// not here only the changes among each other.
     pub fn compact(&mut self) -> Result<()> {
-        for section in self.sections.iter_mut().filter(|section| !section.is_continued) {
+        for section in &mut self.sections {
             for group in &mut section.groups {
-                group.compact(&section.name)?;
+                group.compact(&section.name, !section.is_continued)?;
             }
             section.groups.retain(|group| !group.blocks.is_empty());
         }
@@ -121,12 +122,16 @@ impl Section {
 }
 
 impl Group {
-    fn compact(&mut self, section: &str) -> Result<()> {
+    fn compact(&mut self, section: &str, begins_here: bool) -> Result<()> {
         let lengths: Vec<_> =
             self.blocks.iter().map(|block| (block.is_whole(), block.len() as u64)).collect();
-        if let Some(from) = merge_from(self.key_group, &lengths) {
+        let from = match begins_here {
+            true => merge_from(self.key_group, &lengths),
+            false => uneven_from(&lengths, 0),
+        };
+        if let Some(from) = from {
             let tail: Vec<&Block> = self.blocks[from..].iter().map(|block| &**block).collect();
-            let merged = Block::merged(section, &tail, from == 0)?;
+            let merged = Block::merged(section, &tail, from == 0 && begins_here)?;
             self.blocks.truncate(from);
             if from > 0 || !merged.is_empty() {
                 self.blocks.push(Arc::new(merged));
@@ -151,13 +156,19 @@ pub fn merge_from(key_group: u16, blocks: &[(bool, u64)]) -> Option<usize> {
     if changes < blocks.len() && changed.saturating_mul(512) > base.saturating_mul(share) {
         return Some(0);
     }
+    uneven_from(blocks, changes)
+}
+
+/// From which block on, at or behind the `first`, blocks are to be merged so that each is at least twice as
+/// long as the next.
+fn uneven_from(blocks: &[(bool, u64)], first: usize) -> Option<usize> {
     let mut from = blocks.len().checked_sub(1)?;
     let mut length = blocks[from].1;
-    while from > changes && blocks[from - 1].1 < length.saturating_mul(2) {
+    while from > first && blocks[from - 1].1 < length.saturating_mul(2) {
         from -= 1;
         length = length.saturating_add(blocks[from].1);
     }
-    (from + 1 < blocks.len() && from >= changes).then_some(from)
+    (from + 1 < blocks.len()).then_some(from)
 }
 
 #[cfg(test)]

@@ -137,6 +137,10 @@ proptest! {
                         Some(before) => before.followed_by(&next).unwrap(),
                         None => next,
                     };
+                    let mut next = next;
+                    if merged {
+                        next.compact().unwrap();
+                    }
                     if !is_kept {
                         missed = Some(next);
                         continue;

@@ -5,7 +5,7 @@ use flott_plan::physical::Deduplicate;
 use flott_state::{KeySlots, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, Schema};
 
-use super::{SWEEP, find_slots, key_types, ttl};
+use super::{SWEEP, key_types, ttl};
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
@@ -60,7 +60,7 @@ impl Operator for KeepFirst {
         if self.seen.is_spilled() {
             self.seen.load(&keys, now, |_, _| Ok(()))?;
         }
-        find_slots(&mut self.seen, &keys, now, &mut self.row_slots, &mut self.fresh)?;
+        self.seen.find_or_write(&keys, now, &mut self.row_slots, &mut self.fresh)?;
         self.seen.meet(&self.row_slots);
         let mut given = 0;
         let marks = ctx.marks().remap(|row| {

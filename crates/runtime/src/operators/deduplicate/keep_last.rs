@@ -5,7 +5,7 @@ use flott_plan::physical::Deduplicate;
 use flott_state::{KeyBatch, KeySlots, NO_ROW, RowStore, StateDecoder, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
-use super::{SWEEP, find_slots, key_types, row_times, ttl};
+use super::{SWEEP, key_types, row_times, ttl};
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
@@ -62,7 +62,7 @@ impl KeepLast {
         let rows = self.rows.encode(columns, batch.len())?;
         let times = self.rowtime.map(|column| row_times(&columns[column])).transpose()?;
         self.load(&keys, now)?;
-        find_slots(&mut self.slots, &keys, now, &mut self.row_slots, &mut self.fresh)?;
+        self.slots.find_or_write(&keys, now, &mut self.row_slots, &mut self.fresh)?;
         self.slots.meet(&self.row_slots);
         let bound = self.slots.index().slot_bound() as usize;
         self.last.resize(bound.max(self.last.len()), NO_ROW);

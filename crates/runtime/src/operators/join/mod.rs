@@ -13,11 +13,11 @@ mod spill;
 #[cfg(test)]
 mod tests;
 
-use arrow::array::{ArrayRef, BooleanArray, UInt32Array};
+use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use flott_functions::{EvalContext, Evaluator, SessionSettings};
+use flott_functions::SessionSettings;
 use flott_plan::logical::JoinKind;
 use flott_plan::physical::RegularJoin;
 use flott_state::{StateReader, StateWriter, Ttl};
@@ -25,6 +25,7 @@ use flott_types::{ChangelogBatch, RowKind, Schema};
 
 use crate::context::OperatorContext;
 use crate::operator::Operator;
+use crate::operators::pair_condition::PairCondition;
 use crate::{Result, RuntimeError};
 use output::Output;
 use parts::Parts;
@@ -38,7 +39,7 @@ pub struct JoinOperator {
     kind: JoinKind,
     batch_mode: bool,
     sides: [Side; 2],
-    residual: Option<Evaluator>,
+    residual: Option<PairCondition>,
     schema: SchemaRef,
     inputs: [SchemaRef; 2],
     output: Output,
@@ -99,7 +100,7 @@ impl JoinOperator {
             residual: spec
                 .residual
                 .as_ref()
-                .map(|residual| Evaluator::new(residual, settings))
+                .map(|residual| PairCondition::new(residual, left.fields.len(), settings))
                 .transpose()?,
             schema,
             inputs: [left.to_arrow(), right.to_arrow()],
@@ -171,18 +172,18 @@ impl JoinOperator {
         let mut kept = Vec::with_capacity(pairs.len());
         for chunk in pairs.chunks(ChangelogBatch::MAX_ROWS) {
             let rows: UInt32Array = chunk.iter().map(|(row, _)| *row).collect();
-            let mine: Vec<ArrayRef> =
-                columns.iter().map(|c| take(c, &rows, None)).collect::<Result<_, _>>()?;
-            let others: Vec<u32> = chunk.iter().map(|(_, kept)| *kept).collect();
-            let others = self.sides[1 - input].columns(&others)?;
-            let both: Vec<ArrayRef> = if input == LEFT {
-                mine.into_iter().chain(others).collect()
-            } else {
-                others.into_iter().chain(mine).collect()
+            let mine = |wanted: &[usize]| -> Result<Vec<ArrayRef>> {
+                let taken = wanted.iter().map(|column| take(&columns[*column], &rows, None));
+                Ok(taken.collect::<Result<_, _>>()?)
             };
-            let context = EvalContext::new(chunk.len(), i128::from(now) * 1_000_000);
-            let holds: BooleanArray =
-                residual.evaluate_filter(&both, &context).map_err(RuntimeError::operator)?;
+            let others = |wanted: &[usize]| {
+                let others: Vec<u32> = chunk.iter().map(|(_, kept)| *kept).collect();
+                self.sides[1 - input].some_columns(&others, wanted)
+            };
+            let holds = match input {
+                LEFT => residual.holds(chunk.len(), now, mine, others)?,
+                _ => residual.holds(chunk.len(), now, others, mine)?,
+            };
             kept.extend(chunk.iter().enumerate().filter(|(i, _)| holds.value(*i)).map(|(_, p)| *p));
         }
         Ok(Matches { pairs: kept })

@@ -258,6 +258,11 @@ impl Side {
         Ok(self.rows.columns(kept)?)
     }
 
+    /// Some columns of kept rows.
+    pub fn some_columns(&self, kept: &[u32], wanted: &[usize]) -> Result<Vec<ArrayRef>> {
+        Ok(self.rows.some_columns(kept, wanted)?)
+    }
+
     /// All rows, each copy by itself.
     pub fn all_rows(&self) -> Vec<u32> {
         self.times(self.rows.all())

@@ -202,25 +202,10 @@ impl RankOperator {
         if rows.is_empty() { Ok(None) } else { Ok(Some(batch.take(&UInt32Array::from(rows))?)) }
     }
 
-    /// Finds or makes the slot of each row's partition. With a TTL only a change renews a
-    /// partition, and `fresh` holds the rows of those that are new or had expired.
+    /// Finds or makes the slot of each row's partition. Only a change counts as writing it, and
+    /// `fresh` holds the rows of those that are new or had expired.
     fn find_slots(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
-        if self.slots.meta().ttl().is_none() {
-            self.slots.write(keys, now, &mut self.row_slots, &mut self.fresh)?;
-        } else {
-            self.row_slots.clear();
-            self.fresh.clear();
-            for row in 0..keys.len() {
-                let slot = match self.slots.read_one(keys, row, now) {
-                    Some(slot) => slot,
-                    None => {
-                        self.fresh.push(row as u32);
-                        self.slots.write_one(keys, row, now)?.0
-                    }
-                };
-                self.row_slots.push(slot);
-            }
-        }
+        self.slots.find_or_write(keys, now, &mut self.row_slots, &mut self.fresh)?;
         let bound = self.slots.index().slot_bound() as usize;
         self.runs.resize_with(bound.max(self.runs.len()), Run::default);
         if matches!(self.end, RankEnd::Column { .. }) {

@@ -63,7 +63,13 @@ impl TemporalJoinOperator {
             keys: KeySlots::new(&types, ttl),
             sides: [SideRows::new(left), SideRows::new(right)],
             timers: KeyTimers::default(),
-            pairs: Pairs::new(spec.kind, spec.residual.as_ref(), schema, settings)?,
+            pairs: Pairs::new(
+                spec.kind,
+                spec.residual.as_ref(),
+                left.fields.len(),
+                schema,
+                settings,
+            )?,
             emptied: Vec::new(),
             state_bytes: 0,
         })
@@ -77,12 +83,14 @@ impl TemporalJoinOperator {
             return;
         };
         self.sides[LEFT].append(key, id, time);
+        self.keys.changed(key);
         self.register(key, time);
     }
 
     /// Keeps a version in place of the one of the same time.
     fn version(&mut self, key: u32, id: u32, time: Option<i64>) {
         let at = time.unwrap_or(0);
+        self.keys.changed(key);
         let versions = &mut self.sides[RIGHT];
         let mut from = versions.last(key);
         while let Some(version) = from.filter(|version| versions.time(*version) >= at) {
@@ -235,7 +243,11 @@ impl Operator for TemporalJoinOperator {
         let matchable = matchable(&keys, &self.null_safe)?;
         let encoded = self.keys.encoder().encode(&keys, rows)?;
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
-        self.keys.write(&encoded, ctx.now(), &mut slots, &mut fresh)?;
+        // With a TTL whatever comes renews a key; without one only what is kept counts as a change.
+        match self.keys.meta().ttl() {
+            Some(_) => self.keys.write(&encoded, ctx.now(), &mut slots, &mut fresh)?,
+            None => self.keys.find_or_write(&encoded, ctx.now(), &mut slots, &mut fresh)?,
+        }
         fresh.iter().for_each(|row| self.forget(slots[*row as usize]));
         let times = match self.times {
             Some(columns_of) => Some(instants(&columns[columns_of[input]])?),
