@@ -47,7 +47,7 @@ impl KeyIndex {
 
 impl KeyEncoder {
     /// The keys that [`KeyBatch::raw`] wrote.
-    pub(crate) fn from_raw(&self, keys: &[impl AsRef<[u8]>]) -> Result<KeyBatch> {
+    pub(crate) fn decode_raw(&self, keys: &[impl AsRef<[u8]>]) -> Result<KeyBatch> {
         let body = |key: &[u8]| -> Result<Vec<u8>> {
             key.get(GROUP..).map(<[u8]>::to_vec).ok_or(StateError::KeyKind)
         };
@@ -166,7 +166,7 @@ mod tests {
                 assert_eq!(of_row, of_slot);
                 raw.push(of_row);
             }
-            let back = index.encoder().from_raw(&raw).unwrap();
+            let back = index.encoder().decode_raw(&raw).unwrap();
             assert_eq!(back.hashes(), keys.hashes());
             let mut found = Vec::new();
             index.lookup(&back, &mut found).unwrap();

@@ -208,7 +208,7 @@ impl KeySlots {
             .filter(|(_, head)| self.disk.is_published(head))
             .map(|(key, _)| *key)
             .collect();
-        let keys = self.encoder().from_raw(&published)?;
+        let keys = self.encoder().decode_raw(&published)?;
         let rows = self.encoder().codec_rows(&keys)?;
         for (row, hash) in rows.iter().zip(keys.hashes()) {
             self.published.removed(row, *hash);

@@ -163,7 +163,7 @@ impl KeySlots {
     /// Leaves entries out that do not count: those of keys in memory, and of keys that were removed.
     fn not_in_memory(&self, pairs: Vec<(Vec<u8>, Vec<u8>)>, more: bool) -> Result<Entries> {
         let keys: Vec<&[u8]> = pairs.iter().map(|(key, _)| key.as_slice()).collect();
-        let keys = self.encoder().from_raw(&keys)?;
+        let keys = self.encoder().decode_raw(&keys)?;
         let mut found = Vec::new();
         self.index.lookup(&keys, &mut found)?;
         let pairs = pairs
