@@ -43,6 +43,8 @@ pub(super) struct Encoded {
     pub rows: RowBatch,
     /// Rows whose key can match: no NULL but where NULL equals NULL. `None`: all can.
     matchable: Option<BooleanArray>,
+    /// The slot of each row's key on its own side, where [`Side::keep_keys`] found them.
+    own_keys: Vec<u32>,
 }
 
 impl Encoded {
@@ -104,7 +106,17 @@ impl Side {
             keys: self.by_key.encoder().encode(&keys, rows)?,
             rows: self.rows.encode(columns, rows)?,
             matchable,
+            own_keys: Vec::new(),
         })
+    }
+
+    /// Finds or makes the keys of a batch at once, which takes less time than one by one. Each of its rows
+    /// must then be [added](Self::add), and none taken back meanwhile: no key may be left without rows.
+    pub fn keep_keys(&mut self, batch: &mut Encoded, now: i64) -> Result<()> {
+        if batch.matchable.is_none() {
+            self.by_key.write(&batch.keys, now, &mut batch.own_keys, &mut Vec::new())?;
+        }
+        Ok(())
     }
 
     /// For each row of a batch of the other side the key it matches, `NO_SLOT` where there is none.
@@ -139,7 +151,10 @@ impl Side {
     pub fn add(&mut self, batch: &Encoded, row: usize, matches: u32, now: i64) -> Result<u32> {
         let slot = self.keep(batch, row, matches, now)?;
         if self.key_of[slot as usize] == NO_SLOT {
-            let (key, _) = self.by_key.write_one(&batch.keys, row, now)?;
+            let key = match batch.own_keys.get(row) {
+                Some(key) => *key,
+                None => self.by_key.write_one(&batch.keys, row, now)?.0,
+            };
             self.link(slot, key);
         }
         let key = self.key_of[slot as usize];
