@@ -27,9 +27,12 @@ pub(super) struct Runs {
 pub(super) struct MergedRuns<'a> {
     codec: &'a RowCodec,
     runs: Vec<SpillReader>,
-    /// The first row of each run: its sort key, the run, and the row.
-    heads: BinaryHeap<Reverse<(Vec<u8>, usize, Vec<u8>)>>,
+    /// The first row of each run.
+    heads: BinaryHeap<Reverse<FirstRow>>,
 }
+
+/// A row that is the first of its run: its sort key, the run, and the row.
+type FirstRow = (Vec<u8>, usize, Vec<u8>);
 
 impl Runs {
     /// No run; rows are of `schema` and sorted by columns with their order.
@@ -96,7 +99,7 @@ impl Runs {
             MergedRuns { codec: &self.codec, runs: Vec::new(), heads: BinaryHeap::new() };
         for (run, file) in files.into_iter().enumerate() {
             merged.runs.push(file.read(buffer)?);
-            merged.advance(run, Vec::new(), Vec::new())?;
+            merged.advance(run)?;
         }
         Ok(merged)
     }
@@ -129,19 +132,14 @@ impl MergedRuns<'_> {
     }
 
     fn pop(&mut self) -> Result<Option<Vec<u8>>, StateError> {
-        let Some(Reverse((key, run, row))) = self.heads.pop() else { return Ok(None) };
-        self.advance(run, key, Vec::new())?;
+        let Some(Reverse((_, run, row))) = self.heads.pop() else { return Ok(None) };
+        self.advance(run)?;
         Ok(Some(row))
     }
 
     /// Reads the next row of a run.
-    fn advance(
-        &mut self,
-        run: usize,
-        mut key: Vec<u8>,
-        mut row: Vec<u8>,
-    ) -> Result<(), StateError> {
-        key.clear();
+    fn advance(&mut self, run: usize) -> Result<(), StateError> {
+        let (mut key, mut row) = (Vec::new(), Vec::new());
         if self.runs[run].next(&mut key)? && self.runs[run].next(&mut row)? {
             self.heads.push(Reverse((key, run, row)));
         }
