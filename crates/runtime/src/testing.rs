@@ -45,7 +45,7 @@ pub fn on_disk(keys: usize, tests: impl FnOnce()) {
 
 /// How many cases of a test to run of so many: fewer [on disk](on_disk), where each takes longer.
 pub fn cases(all: u32) -> u32 {
-    if MEMORY.with_borrow(Option::is_some) { (all / 16).max(8) } else { all }
+    if MEMORY.with_borrow(Option::is_some) { (all / 40).max(6) } else { all }
 }
 
 type Recorded = Arc<Mutex<Vec<StreamElement>>>;
