@@ -189,36 +189,41 @@ impl KeySlots {
         mut read: impl FnMut(u32, u16, &mut StateDecoder<'_>) -> Result<()>,
     ) -> Result<()> {
         self.index.reserve(entries.remaining());
-        let mut chunk = Vec::with_capacity(CHUNK);
-        loop {
+        let (mut chunk, mut slots, mut new) = (Vec::with_capacity(CHUNK), Vec::new(), Vec::new());
+        let mut is_more = true;
+        while is_more {
             chunk.clear();
-            for entry in entries.by_ref().take(CHUNK) {
-                chunk.push(entry?);
+            while chunk.len() < CHUNK {
+                let Some(entry) = entries.next() else {
+                    is_more = false;
+                    break;
+                };
+                let mut entry = entry?;
+                let written = entry.value.option(StateDecoder::i64)?.unwrap_or(now);
+                let has_expired = self.meta.ttl().is_some_and(|ttl| ttl.is_expired(written, now));
+                if !has_expired || self.keeps_expired {
+                    chunk.push((entry, written));
+                }
             }
-            if chunk.is_empty() {
-                return Ok(());
-            }
-            let rows: Vec<_> = chunk.iter().map(|entry| entry.key).collect();
+            let rows: Vec<_> = chunk.iter().map(|(entry, _)| entry.key).collect();
             let keys = self.encoder().encode_rows(&rows)?;
             let groups = keys.key_groups(max_parallelism);
-            for (row, (mut entry, group)) in chunk.drain(..).zip(groups).enumerate() {
+            self.index.lookup_or_insert(&keys, &mut slots, &mut new)?;
+            let mut new = new.iter().peekable();
+            for (row, ((mut entry, written), group)) in chunk.drain(..).zip(groups).enumerate() {
                 if group != entry.key_group {
                     return Err(entry.value.damaged("key in the wrong key group"));
                 }
-                let written = entry.value.option(StateDecoder::i64)?.unwrap_or(now);
-                let expired = self.meta.ttl().is_some_and(|ttl| ttl.is_expired(written, now));
-                if expired && !self.keeps_expired {
-                    continue;
-                }
-                let (slot, new) = self.index.insert_one(&keys, row)?;
-                if !new {
+                if new.next_if_eq(&&(row as u32)).is_none() {
                     return Err(entry.value.damaged("key written twice"));
                 }
+                let slot = slots[row];
                 self.meta.written(slot, written);
                 read(slot, entry.version, &mut entry.value)?;
                 entry.value.finish()?;
             }
         }
+        Ok(())
     }
 }
 
