@@ -53,8 +53,8 @@ impl Link {
             uid,
             handles_marks: operator.handles_marks(),
             exact: operator.needs_exact_watermarks() || outputs.exact(),
+            memory: info.memory.account(info.name.clone(), operator.spills()),
             operator,
-            memory: info.memory.account(info.name.clone()),
             context: OperatorContext {
                 info,
                 outputs,
@@ -103,7 +103,11 @@ impl Link {
         f(&mut *self.operator, &mut self.context).map_err(|error| error.at(&self.context.info.name))
     }
 
+    /// Lets the operator move state to disk if it must, and charges the budget with what it holds.
     fn account(&mut self) -> Result<()> {
+        if let Some(room) = self.memory.room() {
+            self.call(|operator, context| operator.spill(room, context))?;
+        }
         let bytes = self.operator.state_bytes();
         if cfg!(debug_assertions) && bytes > isize::MAX as usize {
             return Err(self.broken(format!("accounts for {bytes} bytes of state")));

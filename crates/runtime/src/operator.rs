@@ -97,6 +97,17 @@ pub trait Operator: Send {
         0
     }
 
+    /// Whether it can move state to disk, so that [`spill`](Self::spill) is called.
+    fn spills(&self) -> bool {
+        false
+    }
+
+    /// Called after everything that changes state, with the bytes that the operator may hold. One that holds
+    /// more, or soon would, moves state to disk.
+    fn spill(&mut self, _room: usize, _ctx: &OperatorContext) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether it takes whole batches and reads the watermarks inside them from
     /// [`OperatorContext::marks`]. Operators that map rows to rows say true and emit with
     /// [`OperatorContext::emit_marked`].

@@ -1,8 +1,10 @@
 //! A bench for one operator: feed it, move its clock, look at what comes out.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flott_state::MemoryBudget;
 use flott_types::ChangelogBatch;
 
 use crate::Result;
@@ -28,6 +30,22 @@ pub struct OperatorHarness {
     fed: u64,
     /// Whether checkpoints are taken by the test itself.
     has_checkpoints: bool,
+}
+
+thread_local! {
+    static MEMORY: RefCell<Option<MemoryBudget>> = const { RefCell::new(None) };
+}
+
+/// Runs tests whose operators hold at most `keys` keys in memory after each batch, if they can spill.
+pub fn on_disk(keys: usize, tests: impl FnOnce()) {
+    MEMORY.set(Some(MemoryBudget::crowded(keys)));
+    tests();
+    MEMORY.set(None);
+}
+
+/// How many cases of a test to run of so many: fewer [on disk](on_disk), where each takes longer.
+pub fn cases(all: u32) -> u32 {
+    if MEMORY.with_borrow(Option::is_some) { (all / 40).max(6) } else { all }
 }
 
 type Recorded = Arc<Mutex<Vec<StreamElement>>>;
@@ -60,8 +78,26 @@ impl OperatorHarness {
         contract: Option<OutputContract>,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<Self> {
+        let memory = MEMORY.with_borrow(Clone::clone);
+        Self::within(
+            operator,
+            inputs,
+            contract,
+            checkpoint,
+            memory.unwrap_or_else(MemoryBudget::unlimited),
+        )
+    }
+
+    /// Opens an operator of any type that keeps to a budget.
+    pub fn within(
+        operator: Box<dyn Operator>,
+        inputs: usize,
+        contract: Option<OutputContract>,
+        checkpoint: Option<&Checkpoint>,
+        memory: MemoryBudget,
+    ) -> Result<Self> {
         let clock = Arc::new(VirtualClock::new(0));
-        let info = TaskInfo::single(operator.name(), clock.clone());
+        let info = TaskInfo { memory, ..TaskInfo::single(operator.name(), clock.clone()) };
         let metrics = Arc::new(OperatorMetrics::default());
         let recorded = Recorded::default();
         let check = contract

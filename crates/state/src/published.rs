@@ -26,6 +26,22 @@ impl Published {
         }
     }
 
+    /// A slot's key leaves for the disk.
+    pub fn move_out(&mut self, slot: u32) {
+        self.slots.remove(slot);
+    }
+
+    /// A key that some snapshot may hold came back from disk.
+    pub fn hold(&mut self, slot: u32) {
+        self.slots.insert(slot);
+    }
+
+    /// A key on disk that some snapshot may hold is gone.
+    pub fn removed(&mut self, row: &[u8], hash: u64) {
+        self.gone.extend_from_slice(row);
+        self.ends.push((self.gone.len(), hash));
+    }
+
     /// Whether some snapshot may hold the slot's key.
     pub fn contains(&self, slot: u32) -> bool {
         self.slots.contains(slot)

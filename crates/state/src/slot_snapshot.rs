@@ -6,6 +6,7 @@ use crate::slots::KeySlots;
 use crate::snapshot::{
     KeyedEntries, KeyedSection, SnapshotScope, StateDecoder, StateEncoder, StateWriter,
 };
+use crate::spill::Times;
 
 /// Keys decoded together when snapshots are read.
 const CHUNK: usize = 4096;
@@ -35,10 +36,11 @@ impl KeySlots {
         section: KeyedSection<'_>,
         mut write: impl FnMut(u32, &mut StateEncoder),
     ) -> Result<()> {
-        self.snapshot_untimed(section, |slot, out| {
+        let write = |slot: u32, out: &mut StateEncoder| {
             out.option(self.meta.last_write(slot), StateEncoder::i64);
             write(slot, out);
-        })
+        };
+        self.snapshot_all(section, Times::Written, write)
     }
 
     /// [`Self::snapshot`] without the times of writing.
@@ -47,7 +49,17 @@ impl KeySlots {
         section: KeyedSection<'_>,
         write: impl FnMut(u32, &mut StateEncoder),
     ) -> Result<()> {
+        self.snapshot_all(section, Times::LeftOut, write)
+    }
+
+    fn snapshot_all(
+        &self,
+        section: KeyedSection<'_>,
+        times: Times,
+        write: impl FnMut(u32, &mut StateEncoder),
+    ) -> Result<()> {
         let mut section = section.continued();
+        self.write_disk(&mut section, times)?;
         self.write_entries(&mut section, &[], write)?;
         section.finish();
         Ok(())
@@ -83,9 +95,14 @@ impl KeySlots {
         let gone: Vec<(&[u8], u64)> = self.published.gone().collect();
         for chunk in gone.chunks(CHUNK) {
             write_absent(section, suffix, chunk, |rows, slots| {
-                self.index.lookup(&self.encoder().encode_rows(rows)?, slots)?;
-                for slot in slots.iter_mut().filter(|slot| self.is_left_out(**slot, now)) {
-                    *slot = NO_SLOT;
+                let keys = self.encoder().encode_rows(rows)?;
+                self.index.lookup(&keys, slots)?;
+                let in_memory = slots.clone();
+                self.find_on_disk(&keys, slots)?;
+                for (slot, of) in slots.iter_mut().zip(in_memory) {
+                    if self.is_left_out(of, now) {
+                        *slot = NO_SLOT;
+                    }
                 }
                 Ok(())
             })?;

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::keys::{KeyBatch, KeyEncoder, KeyIndex, NO_SLOT};
 use crate::published::Published;
 use crate::rows::schema_text;
+use crate::spill::Disk;
 use crate::ttl::Ttl;
 
 /// Which slots changed since the last checkpoint, and when each was last written.
@@ -68,6 +69,11 @@ impl SlotMeta {
         self.dirty.clear();
     }
 
+    /// Forgets that a slot was written.
+    pub(crate) fn clear(&mut self, slot: u32) {
+        self.dirty.remove(slot);
+    }
+
     /// The bytes this occupies.
     pub fn memory(&self) -> usize {
         self.last_write.capacity() * 8 + self.dirty.memory()
@@ -86,6 +92,8 @@ pub struct KeySlots {
     pub(crate) published: Published,
     /// Whether state that expired may still be wanted.
     pub(crate) keeps_expired: bool,
+    /// The keys that are on disk.
+    pub(crate) disk: Disk,
 }
 
 impl KeySlots {
@@ -96,6 +104,7 @@ impl KeySlots {
             meta: SlotMeta::new(ttl),
             published: Published::default(),
             keeps_expired: false,
+            disk: Disk::default(),
         }
     }
 
@@ -228,6 +237,7 @@ impl KeySlots {
     pub fn remove(&mut self, slot: u32) -> bool {
         self.meta.dirty.remove(slot);
         self.published.remove(slot, &self.index);
+        self.disk.removed(slot, &self.index);
         self.index.remove(slot)
     }
 
@@ -257,6 +267,7 @@ impl KeySlots {
 
     /// Forgets which slots were written: a snapshot holds them.
     pub(crate) fn clear_dirty(&mut self) {
+        self.disk.handed_over(&self.meta.dirty);
         self.meta.clear_dirty();
     }
 
@@ -272,7 +283,8 @@ impl KeySlots {
 
     /// The bytes the keys and marks occupy.
     pub fn memory(&self) -> usize {
-        self.index.memory() + self.meta.memory() + self.published.memory()
+        let disk = self.disk.memory();
+        self.index.memory() + self.meta.memory() + self.published.memory() + disk
     }
 
     /// What a snapshot's header says of these keys; `value` describes what is kept under them.

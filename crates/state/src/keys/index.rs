@@ -183,6 +183,24 @@ impl KeyIndex {
         self.bound
     }
 
+    /// How many slots there is room for before memory must grow.
+    pub fn capacity(&self) -> usize {
+        self.store.capacity().max(self.bound as usize)
+    }
+
+    /// The bytes of a slot's key.
+    pub(crate) fn key_length(&self, slot: u32) -> usize {
+        match &self.store.keys {
+            StoredKeys::Unit => 0,
+            StoredKeys::Ints(_) => 8,
+            StoredKeys::Strings(stored) | StoredKeys::Rows(stored) => stored.get(slot).len(),
+        }
+    }
+
+    pub(super) fn store(&self) -> &KeyStore {
+        &self.store
+    }
+
     /// The bytes the index occupies.
     pub fn memory(&self) -> usize {
         let bookkeeping = self.live.memory() + self.free.capacity() * 4;

@@ -10,6 +10,7 @@ mod encoder;
 mod group;
 mod hash;
 mod index;
+mod raw;
 mod store;
 mod table;
 

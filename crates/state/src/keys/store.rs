@@ -155,6 +155,20 @@ impl KeyStore {
         }
     }
 
+    /// Whether the slot's key is NULL in a form that does not hold NULL itself.
+    pub fn is_null(&self, slot: u32) -> bool {
+        self.nulls.contains(slot)
+    }
+
+    /// How many slots there is room for before memory must grow.
+    pub fn capacity(&self) -> usize {
+        match &self.keys {
+            StoredKeys::Unit => 1,
+            StoredKeys::Ints(stored) => stored.capacity(),
+            StoredKeys::Strings(stored) | StoredKeys::Rows(stored) => stored.places.capacity(),
+        }
+    }
+
     /// The keys of slots as columns; NULLs for [`NO_SLOT`].
     pub fn columns(&self, slots: &[u32]) -> Result<Vec<ArrayRef>> {
         match &self.keys {

@@ -8,5 +8,6 @@ mod key_index;
 mod keyed_state;
 mod rows;
 mod snapshots;
+mod spilled;
 mod timers;
 mod values;

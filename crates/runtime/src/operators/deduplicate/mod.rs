@@ -18,6 +18,7 @@ use crate::operator::Operator;
 use keep_first::KeepFirst;
 use keep_first_by_time::KeepFirstByTime;
 use keep_last::KeepLast;
+pub(super) use keep_last::read_last;
 
 /// Keys looked at for expiry with each batch, beside one for each row.
 const SWEEP: usize = 64;

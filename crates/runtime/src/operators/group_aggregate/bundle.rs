@@ -80,6 +80,11 @@ impl Bundle {
         self.deadline = None;
     }
 
+    /// Whether the bundle holds changes of a slot's group.
+    pub fn holds(&self, slot: u32) -> bool {
+        self.rows > 0 && self.is_touched.contains(slot)
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> usize {
         let lists = self.touched.capacity() * 4 + self.before.capacity() * 16;
@@ -119,7 +124,9 @@ impl GroupAggregateOperator {
         let columns = batch.rows.columns();
         let keys = super::pick(columns, &self.keys);
         let encoded: KeyBatch = self.slots.encoder().encode(&keys, batch.len())?;
+        self.load(&encoded, now)?;
         self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
+        self.slots.meet(&self.row_slots);
         self.remember(bundle)?;
         match self.lives.take() {
             None => {
@@ -203,7 +210,7 @@ impl GroupAggregateOperator {
                 }
             }
             if self.slots.meta().ttl().is_some() {
-                self.sweep(ctx.now(), usize::try_from(bundle.rows).unwrap_or(usize::MAX));
+                self.sweep(ctx.now(), usize::try_from(bundle.rows).unwrap_or(usize::MAX))?;
             }
             bundle.clear();
             self.account();

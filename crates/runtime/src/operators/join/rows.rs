@@ -159,6 +159,17 @@ impl Rows {
         self.meta().last_write(row)
     }
 
+    /// The same without any row.
+    pub fn emptied(&self) -> Self {
+        let types = self.codec().types();
+        let identity = match self {
+            Self::Single { .. } => Identity::None,
+            Self::Unique { columns, .. } => Identity::Columns(columns.clone()),
+            Self::Whole(_) => Identity::Whole,
+        };
+        Self::new(types, identity, self.ttl())
+    }
+
     /// Notes that a row was written at `now`, in milliseconds.
     pub fn written(&mut self, row: u32, now: i64) {
         match self {
