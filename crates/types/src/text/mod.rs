@@ -2,6 +2,7 @@
 
 mod bitmap;
 mod calendar;
+mod java_digits;
 mod json;
 mod number;
 mod render;
