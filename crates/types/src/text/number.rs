@@ -9,6 +9,16 @@ use super::java_digits::{self, DOUBLE, SINGLE};
 /// The digits are the shortest that read back as the same value, but for those of
 /// [`java_digits`].
 pub fn write_double<W: Write + ?Sized>(out: &mut W, value: f64) {
+    let text = double_digits(value);
+    write_float_text(out, value.is_finite(), value.is_nan(), text.as_str());
+}
+
+/// Writes the digits that [`write_double`] writes, as `d.ddde±x` without padding.
+pub fn write_double_digits<W: Write + ?Sized>(out: &mut W, value: f64) -> std::fmt::Result {
+    out.write_str(double_digits(value).as_str())
+}
+
+fn double_digits(value: f64) -> StackText {
     let mut text = StackText::default();
     // `{:e}` prints the shortest digits as `d.ddde±x`; Java prints two at least, the nearest ones,
     // which makes a difference for the smallest value: 4.9E-324.
@@ -23,7 +33,7 @@ pub fn write_double<W: Write + ?Sized>(out: &mut W, value: f64) {
         let parts = (value < 0.0, mantissa, (bits >> 52) as i32 - 1);
         text.replace(|out, text| java_digits::write(out, DOUBLE, parts, text));
     }
-    write_float_text(out, value.is_finite(), value.is_nan(), text.as_str());
+    text
 }
 
 /// Writes a FLOAT as Java's `Float.toString`.
@@ -180,8 +190,8 @@ mod tests {
             (1e18, "1.0E18"),
             (1e19, "1.0E19"),
             // Two texts are as near.
-            (598_803_990_663_483.25, "5.988039906634832E14"),
-            (150_894_924_949_118.625, "1.5089492494911862E14"),
+            (598_803_990_663_483.0 + 0.25, "5.988039906634832E14"),
+            (150_894_924_949_118.0 + 0.625, "1.5089492494911862E14"),
             (0.5, "0.5"),
             (f64::NAN, "NaN"),
             (f64::NEG_INFINITY, "-Infinity"),
