@@ -121,8 +121,11 @@ impl JoinOperator {
     ) -> Result<()> {
         let now = ctx.now();
         let columns = batch.rows.columns();
-        let encoded = self.sides[input].encode(columns, batch.len())?;
+        let mut encoded = self.sides[input].encode(columns, batch.len())?;
         let keys = self.sides[1 - input].find_keys(&encoded)?;
+        if batch.kinds.is_none() && !self.batch_mode {
+            self.sides[input].keep_keys(&mut encoded, now)?;
+        }
         let mut row = 0;
         while row < batch.len() {
             // As many rows as give about one batch of candidates.
