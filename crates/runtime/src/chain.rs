@@ -58,6 +58,7 @@ impl Link {
                 marks: Marks::NONE,
                 timers: Default::default(),
                 metrics,
+                captured: None,
             },
             open_inputs: inputs,
         }

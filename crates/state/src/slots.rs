@@ -85,12 +85,22 @@ impl SlotMeta {
 pub struct KeySlots {
     index: KeyIndex,
     meta: SlotMeta,
+    /// How many of a key's columns decide its key group, where not all of them do.
+    owned_by: Option<usize>,
 }
 
 impl KeySlots {
     /// No key yet; keys are of these types.
     pub fn new(types: &[DataType], ttl: Option<Ttl>) -> Self {
-        Self { index: KeyIndex::new(types), meta: SlotMeta::new(ttl) }
+        Self { index: KeyIndex::new(types), meta: SlotMeta::new(ttl), owned_by: None }
+    }
+
+    /// The first so many columns of a key decide its key group: those by which rows find their task, where
+    /// an operator keeps more than one entry for each value of them.
+    #[must_use]
+    pub fn owned_by(mut self, columns: usize) -> Self {
+        self.owned_by = Some(columns);
+        self
     }
 
     /// An encoder whose batches these slots take.
@@ -234,8 +244,11 @@ impl KeySlots {
         for chunk in slots.chunks(CHUNK) {
             let columns = self.index.key_columns(chunk)?;
             let keys = self.encoder().codec().encode(&columns, chunk.len())?;
-            for (slot, key) in chunk.iter().zip(keys.iter()) {
-                section.entry(self.index.key_group(*slot, groups), key, |out| {
+            let owners = self.owner_groups(&columns, chunk.len(), groups)?;
+            for (row, (slot, key)) in chunk.iter().zip(keys.iter()).enumerate() {
+                let own = || self.index.key_group(*slot, groups);
+                let group = owners.as_ref().map_or_else(own, |owners| owners[row]);
+                section.entry(group, key, |out| {
                     out.option(self.meta.last_write(*slot), StateEncoder::i64);
                     write(*slot, out);
                 });
@@ -263,8 +276,11 @@ impl KeySlots {
             let columns = self.encoder().codec().decode(&rows)?;
             let keys = self.encoder().encode(&columns, rows.len())?;
             let groups = keys.key_groups(max_parallelism);
+            let owners = self.owner_groups(&columns, rows.len(), max_parallelism)?;
             for (row, (mut entry, group)) in chunk.into_iter().zip(groups).enumerate() {
-                if group != entry.key_group {
+                let owner = owners.as_ref().map_or(group, |owners| owners[row]);
+                // Sections of a first version went by the whole key.
+                if owner != entry.key_group && group != entry.key_group {
                     return Err(entry.value.damaged("key in the wrong key group"));
                 }
                 let (slot, new) = self.index.insert_one(&keys, row)?;
@@ -277,6 +293,19 @@ impl KeySlots {
                 entry.value.finish()?;
             }
         }
+    }
+
+    /// The key groups by the first columns of keys, where those decide.
+    fn owner_groups(
+        &self,
+        columns: &[ArrayRef],
+        rows: usize,
+        max_parallelism: u16,
+    ) -> Result<Option<Vec<u16>>> {
+        let Some(count) = self.owned_by else { return Ok(None) };
+        let encoder = KeyEncoder::new(&self.encoder().types()[..count]);
+        let keys = encoder.encode(&columns[..count], rows)?;
+        Ok(Some(keys.key_groups(max_parallelism).collect()))
     }
 
     /// A slot's key as a snapshot writes it, for state that refers to keys of another section.

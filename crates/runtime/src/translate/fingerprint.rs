@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use flott_plan::explain;
-use flott_plan::physical::{Distribution, PhysicalOp, PhysicalPlan};
+use flott_plan::physical::{AggregatePhase, Distribution, PhysicalOp, PhysicalPlan};
 use xxhash_rust::xxh3::Xxh3;
 
 /// The fingerprints of all nodes of a plan. Of two that are alike, the second gets a number.
@@ -31,7 +31,7 @@ pub(super) fn fingerprints(plan: &PhysicalPlan) -> Vec<String> {
 
 fn fingerprint(plan: &PhysicalPlan, id: usize, below: &[String]) -> String {
     let node = plan.node(id);
-    let description = explain::describe(plan, id);
+    let description = explain::describe_state(plan, id);
     let kind = description.split('(').next().unwrap_or_default();
     if let PhysicalOp::Source(scan) = &node.op {
         return format!("{kind}/{}", scan.path);
@@ -40,6 +40,18 @@ fn fingerprint(plan: &PhysicalPlan, id: usize, below: &[String]) -> String {
     hash.update(description.as_bytes());
     for field in &node.schema.fields {
         hash.update(format!("\0{}", field.data_type).as_bytes());
+    }
+    // An aggregation in two phases is known by the rows before the first, as if it had but one.
+    if let PhysicalOp::GroupAggregate(aggregate) = &node.op
+        && aggregate.phase == AggregatePhase::Global
+    {
+        let rows = aggregate.rows(plan, node);
+        hash.update(b"\0");
+        hash.update(below[rows.node].as_bytes());
+        if !rows.keys.is_empty() {
+            hash.update(format!("\0{:?}", rows.keys).as_bytes());
+        }
+        return format!("{kind}/{:016x}", hash.digest());
     }
     for input in &node.inputs {
         hash.update(b"\0");

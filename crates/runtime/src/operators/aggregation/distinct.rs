@@ -44,6 +44,11 @@ impl DistinctValues {
         &self.columns
     }
 
+    /// Their types.
+    pub fn types(&self) -> &[DataType] {
+        &self.types
+    }
+
     /// The lane of a filter, which is made if there is none. No value may have been seen yet.
     pub fn lane(&mut self, filter: Option<usize>) -> usize {
         if let Some(lane) = self.lanes.iter().position(|known| *known == filter) {

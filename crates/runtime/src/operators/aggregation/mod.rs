@@ -5,12 +5,12 @@
 //! is the operator's to know.
 
 mod distinct;
+mod partial;
 mod signs;
 mod state;
 
 use arrow::array::ArrayRef;
-use flott_functions::aggregate::{Accumulator, AggregateInput, AggregateSpec};
-use flott_functions::{Arg, CallArgs};
+use flott_functions::aggregate::{Accumulator, AggregateInput};
 use flott_plan::physical::ColumnAggregate;
 use flott_state::Ttl;
 
@@ -58,7 +58,7 @@ impl Aggregation {
         let mut this = Self { calls: Vec::new(), distinct: Vec::new(), retracts, groups: 0 };
         for call in calls {
             let signs = this.sign_source(call, ttl);
-            let spec = spec(call, retracts);
+            let spec = call.spec(retracts);
             let accumulator = (call.function.create)(&spec).map_err(RuntimeError::operator)?;
             let args = call.args.clone();
             this.calls.push(Call { text: describe(call), args, signs, accumulator });
@@ -208,22 +208,6 @@ impl Aggregation {
 /// Columns by position.
 pub(super) fn pick(columns: &[ArrayRef], positions: &[usize]) -> Vec<ArrayRef> {
     positions.iter().map(|position| columns[*position].clone()).collect()
-}
-
-fn spec(call: &ColumnAggregate, retracts: bool) -> AggregateSpec {
-    let literals = call.literals.iter().cloned().chain(std::iter::repeat(None));
-    let args = call.arg_types.iter().zip(literals);
-    let args = args.map(|(ty, literal)| Arg { data_type: ty.clone(), literal }).collect();
-    AggregateSpec {
-        args: CallArgs {
-            name: call.function.name.into(),
-            args,
-            symbols: call.symbols.clone(),
-            returning: None,
-        },
-        returns: call.data_type.clone(),
-        retracts,
-    }
 }
 
 /// `SUM(DISTINCT BIGINT) FILTER`
