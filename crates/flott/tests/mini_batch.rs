@@ -202,9 +202,9 @@ fn state_does_not_depend_on_mini_batches_and_phases() {
     let tables = [
         "CREATE TABLE clicks (k INT, v BIGINT) \
          WITH ('connector' = 'datagen', 'rows-per-second' = '2000', 'fields.k.max' = '9', 'fields.k.min' = '0')",
-        "CREATE TABLE out (k INT, n BIGINT, total BIGINT) WITH ('connector' = 'blackhole')",
+        "CREATE TABLE totals (k INT, n BIGINT, total BIGINT) WITH ('connector' = 'blackhole')",
     ];
-    let insert = "INSERT INTO out SELECT k, COUNT(*), SUM(v) FROM clicks GROUP BY k";
+    let insert = "INSERT INTO totals SELECT k, COUNT(*), SUM(v) FROM clicks GROUP BY k";
     let prepared = |options: &[(&str, &str)]| {
         let mut session = session(options);
         tables.iter().for_each(|table| drop(session.execute(table).unwrap()));

@@ -57,7 +57,7 @@ impl Aggregation {
         }
         for set in 0..self.distinct.len() {
             let own = next(self.distinct[set].list_columns())?;
-            let values = self.distinct[set].from_lists(own)?;
+            let values = self.distinct[set].read_lists(own)?;
             self.merge_values(set, into, &values, now)?;
         }
         Ok(())
@@ -98,7 +98,7 @@ impl DistinctValues {
     }
 
     /// The values in columns that [`Self::lists`] gave.
-    fn from_lists(&self, columns: &[ArrayRef]) -> Result<SeenValues> {
+    fn read_lists(&self, columns: &[ArrayRef]) -> Result<SeenValues> {
         let lists = columns.iter().map(|column| column.as_list_opt().ok_or_else(too_few));
         let lists: Vec<&ListArray> = lists.collect::<Result<_>>()?;
         let (values, lanes) = lists.split_at(self.columns().len());
