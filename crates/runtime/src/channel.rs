@@ -92,9 +92,9 @@ impl Inbox {
             .find(|channel| state.queues[*channel].is_ready())?;
         state.next = (channel + 1) % count;
         let queue = &mut state.queues[channel];
-        let was_full = queue.is_full(&self.limits);
+        let had_room = queue.is_half_empty(&self.limits);
         let received = queue.pop(channel);
-        if was_full && state.waiting_senders > 0 && queue.is_half_empty(&self.limits) {
+        if !had_room && state.waiting_senders > 0 && queue.is_half_empty(&self.limits) {
             self.room.notify_all();
         }
         received
@@ -236,5 +236,45 @@ impl ChannelSender {
 impl Default for Limits {
     fn default() -> Self {
         Self { rows: 4 * ChangelogBatch::MAX_ROWS, batches: 16, wait: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+
+    use super::*;
+    use crate::element::MarkedBatch;
+    use crate::marks::Marks;
+
+    fn batch(rows: usize) -> StreamElement {
+        let column: ArrayRef = Arc::new(Int64Array::from(vec![0; rows]));
+        let batch = ChangelogBatch::inserts(RecordBatch::try_from_iter([("n", column)]).unwrap());
+        StreamElement::Batch(MarkedBatch { batch, marks: Marks::NONE })
+    }
+
+    /// A sender that waited for room goes on however the receiver drains the channel: in batches as
+    /// large as they come, or in many small ones that it takes together.
+    #[test]
+    fn a_sender_goes_on_when_there_is_room_again() {
+        for (rows, batches) in [(ChangelogBatch::MAX_ROWS, 64), (7, 400), (3000, 100)] {
+            let inbox = Inbox::new(1, Limits::default(), &Arc::default());
+            let sender = ChannelSender::new(&inbox, 0);
+            let sending =
+                thread::spawn(move || (0..batches).try_for_each(|_| sender.send(batch(rows))));
+            let mut received = 0;
+            while received < rows * batches {
+                match inbox.try_receive() {
+                    Some(Received::Rows(_, coalesced)) => received += coalesced.rows(),
+                    Some(Received::Other(..)) => unreachable!("only batches were sent"),
+                    // A sender that is never woken would leave the test here for ever.
+                    None => inbox.wait(Some(Duration::from_secs(20))),
+                }
+            }
+            sending.join().unwrap().unwrap();
+        }
     }
 }
