@@ -26,8 +26,10 @@ pub(super) fn group(
         AggregatePhase::Global => {
             let mut select = key_names(below, &aggregate.keys);
             let outputs = &column_names(&node.schema)[select.len()..];
-            for (given, name) in global_calls(aggregate).into_iter().zip(outputs) {
-                select.push(format!("{given} AS {name}"));
+            let given = given(&aggregate.calls, aggregate.input_retracts);
+            for ((call, given), name) in given.zip(outputs) {
+                let (Given::Values(from) | Given::State(from)) = given;
+                select.push(format!("{}({from}) AS {name}", call.function.name));
             }
             text("GlobalGroupAggregate", &names(below, &aggregate.keys), aggregate.split, &select)
         }
@@ -68,48 +70,49 @@ pub(super) fn local(
     if aggregate.input_retracts {
         select.push("COUNT_RETRACT(*) AS count1$0".to_string());
     }
-    let Ok(layout) = PartialLayout::of(&aggregate.calls, aggregate.input_retracts) else {
-        return text("LocalGroupAggregate", "", aggregate.split, &select);
-    };
-    for (call, state) in aggregate.calls.iter().zip(&layout.states) {
-        let given = match sets_of(&layout, call) {
-            Some(set) => format!("DISTINCT({}) AS distinct${set}", names(below, &call.args)),
-            None => {
-                let state: Vec<&str> = state.iter().map(|field| &*field.name).collect();
-                format!("{} AS ({})", call_text(call, below), state.join(", "))
-            }
+    for (call, given) in given(&aggregate.calls, aggregate.input_retracts) {
+        let part = match given {
+            Given::Values(set) => format!("DISTINCT({}) AS {set}", names(below, &call.args)),
+            Given::State(columns) => format!("{} AS {columns}", call_text(call, below)),
         };
-        let given = match state.as_slice() {
-            [one] => format!("{} AS {}", call_text(call, below), one.name),
-            _ => given,
-        };
-        if !select.contains(&given) {
-            select.push(given);
+        // Calls of the same values share them.
+        if !select.contains(&part) {
+            select.push(part);
         }
     }
     text("LocalGroupAggregate", &names(below, &aggregate.keys), aggregate.split, &select)
 }
 
-/// What each call of a second phase adds up.
-fn global_calls(aggregate: &GroupAggregate) -> Vec<String> {
-    let Ok(layout) = PartialLayout::of(&aggregate.calls, aggregate.input_retracts) else {
-        return Vec::new();
-    };
-    let each = aggregate.calls.iter().zip(&layout.states);
-    each.map(|(call, state)| match sets_of(&layout, call) {
-        Some(set) => format!("{}(distinct${set})", call.function.name),
-        None => {
-            let state: Vec<&str> = state.iter().map(|field| &*field.name).collect();
-            format!("{}({})", call.function.name, state.join(", "))
-        }
-    })
-    .collect()
+/// What a first phase gives to a call of the second.
+enum Given {
+    /// The set of values that it counts.
+    Values(String),
+    /// The columns of its accumulator.
+    State(String),
 }
 
-/// Which set of values a DISTINCT call looks at.
-fn sets_of(layout: &PartialLayout, call: &ColumnAggregate) -> Option<usize> {
-    let position = || layout.sets.iter().position(|set| set.columns == call.args);
-    call.distinct.then(position).flatten()
+/// What the first phase gives for each call; nothing where a call has no accumulator, which a plan would
+/// have been refused for.
+fn given(
+    calls: &[ColumnAggregate],
+    retracts: bool,
+) -> impl Iterator<Item = (&ColumnAggregate, Given)> {
+    let layout = PartialLayout::of(calls, retracts).ok();
+    calls.iter().enumerate().filter_map(move |(at, call)| {
+        let layout = layout.as_ref()?;
+        if call.distinct {
+            let set = layout.sets.iter().position(|set| set.columns == call.args)?;
+            return Some((call, Given::Values(format!("distinct${set}"))));
+        }
+        let columns: Vec<&str> = layout.states[at].iter().map(|field| &*field.name).collect();
+        Some((
+            call,
+            Given::State(match columns.as_slice() {
+                [one] => (*one).to_string(),
+                several => format!("({})", several.join(", ")),
+            }),
+        ))
+    })
 }
 
 fn key_names(below: &Schema, keys: &[usize]) -> Vec<String> {
