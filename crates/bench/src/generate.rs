@@ -38,7 +38,7 @@ fn table<E: Record>(
     let (mut event, mut row) = (E::default(), Row { text: String::new(), json });
     for i in 0..rows {
         row.text.clear();
-        event.fill(i, TIME);
+        event.fill(i, TIME, true);
         event.write(&mut row);
         row.end();
         let stripe = i as usize % files.len();

@@ -90,6 +90,11 @@ impl CountedSets {
         now: i64,
     ) -> Result<CountChange> {
         let member = self.member(slot, values, row)?;
+        Ok(self.add_to(member, lane, delta, now))
+    }
+
+    /// Adds `delta` to a count of a member, which leaves its set when all its counts are 0.
+    pub fn add_to(&mut self, member: u32, lane: usize, delta: i64, now: i64) -> CountChange {
         if self.is_expired(member, now) {
             self.counts_mut(member).fill(0);
         }
@@ -103,7 +108,7 @@ impl CountedSets {
         if change.after == 0 && counts.iter().all(|count| *count == 0) {
             self.remove(member);
         }
-        Ok(change)
+        change
     }
 
     /// The count of a row's value in the set of `slot`, at time `now`.
@@ -201,8 +206,9 @@ impl CountedSets {
         Ok(())
     }
 
-    /// The member that is a row's value in the set of `slot`, made with counts of 0 when there is none.
-    fn member(&mut self, slot: u32, values: &KeyBatch, row: usize) -> Result<u32> {
+    /// The member that is a row's value in the set of `slot`, made with counts of 0 when there is none;
+    /// it is that until a value leaves the set.
+    pub fn member(&mut self, slot: u32, values: &KeyBatch, row: usize) -> Result<u32> {
         self.values.accepts(values)?;
         let new = self.next_member()?;
         let (store, owners) = (&self.values, &self.owners);

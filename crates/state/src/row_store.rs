@@ -89,11 +89,17 @@ impl RowStore {
 
     /// The rows as columns, in the order of `ids`; NULLs for [`NO_ROW`].
     pub fn gather(&self, ids: &[u32]) -> Result<Vec<ArrayRef>> {
-        let rows: Vec<_> = ids
-            .iter()
-            .map(|id| if *id == NO_ROW { self.null_row.as_slice() } else { self.bytes(*id) })
-            .collect();
-        self.codec.decode(&rows)
+        self.codec.decode(&self.rows(ids))
+    }
+
+    /// Some columns of the rows, in the order of `ids`; NULLs for [`NO_ROW`].
+    pub fn gather_columns(&self, ids: &[u32], wanted: &[usize]) -> Result<Vec<ArrayRef>> {
+        self.codec.decode_columns(&self.rows(ids), wanted)
+    }
+
+    fn rows(&self, ids: &[u32]) -> Vec<&[u8]> {
+        let row = |id: &u32| if *id == NO_ROW { &self.null_row } else { self.bytes(*id) };
+        ids.iter().map(row).collect()
     }
 
     /// Forgets row `id`, which must be in the store.

@@ -103,6 +103,10 @@ pub(super) fn cells<'a, E: EventTable>(
     wanted.map(cell).collect()
 }
 
+fn has_text<E>(cells: &[Cell<E>]) -> bool {
+    cells.iter().any(|cell| matches!(cell, Cell::Text(_)))
+}
+
 /// Columns under construction.
 struct Columns<'c, E> {
     cells: &'c [Cell<E>],
@@ -169,9 +173,10 @@ impl<E: EventTable> OneKind<E> {
         count: usize,
     ) -> Result<RecordBatch, ConnectorError> {
         let mut columns = Columns::new(&self.cells, count);
+        let text = has_text(&self.cells);
         for row in 0..count as u64 {
             if !self.cells.is_empty() {
-                self.event.fill(first.wrapping_add(row.wrapping_mul(stride)), self.time);
+                self.event.fill(first.wrapping_add(row.wrapping_mul(stride)), self.time, text);
             }
             columns.append(Some(&self.event));
         }
@@ -276,12 +281,13 @@ fn rows<E: EventTable>(
     ty: &Arrow,
 ) -> Result<ArrayRef, ConnectorError> {
     let mut columns = Columns::new(cells, numbers.size_hint().0);
+    let text = has_text(cells);
     let mut valid = Vec::new();
     for number in numbers {
         let (found, i) = kind_of(number);
         valid.push(found == kind);
         if found == kind {
-            event.fill(i, time);
+            event.fill(i, time, text);
             columns.append(Some(event));
         } else {
             columns.append(None);

@@ -50,8 +50,13 @@ pub struct EventTime {
 impl EventTime {
     /// The time of an event, in milliseconds since the epoch.
     pub fn of(self, event: i64) -> i64 {
-        let millis = i128::from(event) * 1000 / i128::from(self.per_second.max(1));
-        BASE_TIME.saturating_add(millis as i64)
+        let per_second = i64::try_from(self.per_second.max(1)).unwrap_or(i64::MAX);
+        // Divisions of 128 bits are dear, and only numbers that nobody counts to need them.
+        let millis = match event.checked_mul(1000) {
+            Some(millis) => millis / per_second,
+            None => (i128::from(event) * 1000 / i128::from(per_second)) as i64,
+        };
+        BASE_TIME.saturating_add(millis)
     }
 }
 
@@ -60,8 +65,9 @@ pub trait Event: Default {
     /// How many of 50 events are of this kind.
     const SHARE: u64;
 
-    /// Becomes the `i`th event of its kind.
-    fn fill(&mut self, i: u64, time: EventTime);
+    /// Becomes the `i`th event of its kind; without `text` only in its numbers and times, which take a
+    /// small part of the time that the texts take.
+    fn fill(&mut self, i: u64, time: EventTime, text: bool);
 }
 
 /// Someone who sells and bids.
@@ -110,11 +116,15 @@ pub struct Bid {
 impl Event for Person {
     const SHARE: u64 = 1;
 
-    fn fill(&mut self, i: u64, time: EventTime) {
+    fn fill(&mut self, i: u64, time: EventTime, text: bool) {
         let i = i as i64;
         let n = i * CYCLE as i64;
-        let mut random = Random::new(n);
         self.id = FIRST_ID + i;
+        self.date_time = time.of(n);
+        if !text {
+            return;
+        }
+        let mut random = Random::new(n);
         let (first, last) = (random.one_of(&FIRST_NAMES), random.one_of(&LAST_NAMES));
         set(&mut self.name, format_args!("{first} {last}"));
         self.email_address.clear();
@@ -129,7 +139,6 @@ impl Event for Person {
         }
         set(&mut self.city, format_args!("{}", random.one_of(&CITIES)));
         set(&mut self.state, format_args!("{}", random.one_of(&STATES)));
-        self.date_time = time.of(n);
         let used = 8 + self.name.len() + self.email_address.len() + 19 + self.city.len() + 2;
         random.extra(used, 200, &mut self.extra);
     }
@@ -138,7 +147,7 @@ impl Event for Person {
 impl Event for Auction {
     const SHARE: u64 = 3;
 
-    fn fill(&mut self, i: u64, time: EventTime) {
+    fn fill(&mut self, i: u64, time: EventTime, text: bool) {
         let i = i as i64;
         let n = i / 3 * CYCLE as i64 + 1 + i % 3;
         let mut random = Random::new(n);
@@ -152,6 +161,9 @@ impl Event for Auction {
         let seller = if is_hot { last_person(n) / 100 * 100 } else { some_person(n, &mut random) };
         self.seller = FIRST_ID + seller;
         self.category = 10 + random.below(5);
+        if !text {
+            return;
+        }
         let length = 5 + random.below(15) as usize;
         self.item_name.clear();
         random.text(length, &mut self.item_name);
@@ -166,7 +178,7 @@ impl Event for Auction {
 impl Event for Bid {
     const SHARE: u64 = 46;
 
-    fn fill(&mut self, i: u64, time: EventTime) {
+    fn fill(&mut self, i: u64, time: EventTime, text: bool) {
         let i = i as i64;
         let n = i / 46 * CYCLE as i64 + 4 + i % 46;
         let mut random = Random::new(n);
@@ -184,6 +196,9 @@ impl Event for Bid {
         self.bidder = FIRST_ID + bidder;
         self.price = random.price();
         self.date_time = time.of(n);
+        if !text {
+            return;
+        }
         if random.below(2) > 0 {
             let k = random.below(4) as usize;
             let letter = ["a", "b", "c", "d"][k];

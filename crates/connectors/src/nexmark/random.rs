@@ -30,15 +30,19 @@ impl Random {
         (10f64.powf(unit * 6.0) * 100.0).round() as i64
     }
 
-    /// Appends small letters.
+    /// Appends small letters: 12 from each number, of which they are the digits to base 26, lowest first.
     pub fn text(&mut self, length: usize, out: &mut String) {
-        let mut letters = 0;
-        for i in 0..length {
-            if i % 12 == 0 {
-                letters = self.next() & (u64::MAX >> 1);
+        let mut left = length;
+        while left > 0 {
+            let mut number = self.next() & (u64::MAX >> 1);
+            let mut letters = [b'a'; 12];
+            for three in letters.as_chunks_mut().0 {
+                *three = THREE_LETTERS[(number % COMBINATIONS as u64) as usize];
+                number /= COMBINATIONS as u64;
             }
-            out.push(char::from(b'a' + (letters % 26) as u8));
-            letters /= 26;
+            let taken = left.min(letters.len());
+            out.push_str(str::from_utf8(&letters[..taken]).unwrap_or_default());
+            left -= taken;
         }
     }
 
@@ -55,8 +59,47 @@ impl Random {
     }
 }
 
+/// How many sequences of three letters there are.
+const COMBINATIONS: usize = 26 * 26 * 26;
+
+/// The three letters that are a number's lowest digits to base 26, lowest first: a division gives
+/// three of them instead of one.
+static THREE_LETTERS: [[u8; 3]; COMBINATIONS] = {
+    let mut all = [[0; 3]; COMBINATIONS];
+    let mut number = 0;
+    while number < COMBINATIONS {
+        let (first, second, third) = (number % 26, number / 26 % 26, number / 676);
+        all[number] = [b'a' + first as u8, b'a' + second as u8, b'a' + third as u8];
+        number += 1;
+    }
+    all
+};
+
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_the_digits_of_numbers() {
+        for (event, length) in [(0, 0), (1, 1), (2, 11), (3, 12), (4, 13), (5, 100)] {
+            let mut text = String::new();
+            Random::new(event).text(length, &mut text);
+            let (mut random, mut number) = (Random::new(event), 0);
+            let letter = |i| {
+                if i % 12 == 0 {
+                    number = random.next() & (u64::MAX >> 1);
+                }
+                let digit = (number % 26) as u8;
+                number /= 26;
+                char::from(b'a' + digit)
+            };
+            assert_eq!(text, (0..length).map(letter).collect::<String>());
+        }
+    }
 }

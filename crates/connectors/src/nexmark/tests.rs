@@ -11,21 +11,26 @@ fn events_are_functions_of_their_numbers() {
         (Person::default(), Auction::default(), Bid::default());
     for i in [0, 1, 999, 12_345] {
         let (mut again, mut other) = (Bid::default(), Auction::default());
-        bid.fill(i, TIME);
-        again.fill(i, TIME);
+        bid.fill(i, TIME, true);
+        again.fill(i, TIME, true);
         assert_eq!(format!("{bid:?}"), format!("{again:?}"));
-        person.fill(i, TIME);
-        auction.fill(i, TIME);
-        other.fill(i, TIME);
+        person.fill(i, TIME, true);
+        auction.fill(i, TIME, true);
+        other.fill(i, TIME, true);
         assert_eq!(format!("{auction:?}"), format!("{other:?}"));
         assert_eq!((person.id, auction.id), (1000 + i as i64, 1000 + i as i64));
         assert!(auction.expires > auction.date_time && auction.reserve > auction.initial_bid);
+        other.fill(i + 1, TIME, true);
+        other.fill(i, TIME, false);
+        let numbers =
+            |auction: &Auction| (auction.id, auction.reserve, auction.seller, auction.expires);
+        assert_eq!(numbers(&auction), numbers(&other));
         assert!(bid.url.starts_with("https://www.nexmark.com/") && bid.price >= 100);
     }
     // Event 4 of each 50 is the first bid, at 10,000 events a second 5 ms after that of the last cycle.
-    bid.fill(46, TIME);
+    bid.fill(46, TIME, true);
     let second = bid.date_time;
-    bid.fill(0, TIME);
+    bid.fill(0, TIME, true);
     assert_eq!(second - bid.date_time, 5);
 }
 

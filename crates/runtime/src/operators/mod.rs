@@ -19,6 +19,7 @@ mod lookup_join;
 mod matching;
 mod mini_batch;
 mod over;
+mod pair_condition;
 mod rank;
 mod ranking;
 mod sink_materialize;

@@ -15,7 +15,7 @@ use crate::error::{Result, StateError};
 /// A field's bytes; `None` when NULL.
 type Cell<'a> = Option<&'a [u8]>;
 
-pub(super) fn decode(layout: &Layout, rows: &[&[u8]]) -> Result<Vec<ArrayRef>> {
+pub(super) fn decode(layout: &Layout, rows: &[&[u8]], wanted: &[usize]) -> Result<Vec<ArrayRef>> {
     if layout.last.is_none() && rows.iter().any(|row| row.len() != layout.fixed) {
         return Err(damaged("row of another length"));
     }
@@ -27,12 +27,11 @@ pub(super) fn decode(layout: &Layout, rows: &[&[u8]]) -> Result<Vec<ArrayRef>> {
             }
         }
     }
-    layout
-        .slots
+    wanted
         .iter()
-        .enumerate()
-        .map(|(index, slot)| {
-            let cells = rows.iter().map(|row| tuple_cell(layout, index, slot, row));
+        .map(|index| {
+            let slot = &layout.slots[*index];
+            let cells = rows.iter().map(|row| tuple_cell(layout, *index, slot, row));
             column(&slot.node, cells, rows.len())
         })
         .collect()
@@ -134,12 +133,19 @@ fn strings<'a>(
     cells: impl Iterator<Item = Result<Cell<'a>>>,
     len: usize,
 ) -> Result<(OffsetBuffer<i32>, Buffer, Option<NullBuffer>)> {
-    let mut offsets = Vec::with_capacity(len + 1);
-    let mut values = Vec::new();
-    let mut nulls = NullBufferBuilder::new(len);
-    offsets.push(0);
+    // Copying long values again as their buffer grows would cost more than finding them first.
+    let mut found = Vec::with_capacity(len);
+    let mut size = 0;
     for cell in cells {
         let cell = cell?;
+        size += cell.map_or(0, <[u8]>::len);
+        found.push(cell);
+    }
+    let mut offsets = Vec::with_capacity(len + 1);
+    let mut values = Vec::with_capacity(size);
+    let mut nulls = NullBufferBuilder::new(len);
+    offsets.push(0);
+    for cell in found {
         values.extend_from_slice(cell.unwrap_or_default());
         nulls.append(cell.is_some());
         offsets.push(i32::try_from(values.len()).map_err(|_| StateError::BatchTooLarge)?);

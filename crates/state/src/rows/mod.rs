@@ -48,7 +48,14 @@ impl RowCodec {
     ///
     /// Fails when a row was not written by a codec of the same types.
     pub fn decode(&self, rows: &[&[u8]]) -> Result<Vec<ArrayRef>> {
-        decode::decode(&self.layout, rows)
+        decode::decode(&self.layout, rows, &(0..self.types.len()).collect::<Vec<_>>())
+    }
+
+    /// Decodes some columns of rows, which are numbered from 0.
+    ///
+    /// Fails as [`Self::decode`] does.
+    pub fn decode_columns(&self, rows: &[&[u8]], wanted: &[usize]) -> Result<Vec<ArrayRef>> {
+        decode::decode(&self.layout, rows, wanted)
     }
 
     /// The bytes of the row whose columns are all NULL.

@@ -1,7 +1,7 @@
 //! The values that DISTINCT calls of the same columns have seen.
 
 use arrow::array::ArrayRef;
-use flott_state::{CountedSets, KeyBatch, StateDecoder, StateEncoder, StateError, Ttl};
+use flott_state::{CountedSets, KeyBatch, NO_SLOT, StateDecoder, StateEncoder, StateError, Ttl};
 use flott_types::DataType;
 
 use super::pick;
@@ -72,6 +72,32 @@ impl DistinctValues {
     /// The values of a batch.
     pub fn encode(&self, columns: &[ArrayRef], rows: usize) -> Result<KeyBatch> {
         Ok(self.sets.encoder().encode(&pick(columns, &self.columns), rows)?)
+    }
+
+    /// Counts values of rows that are all added, by `signs` of 1 and 0, of which those become 0 whose value
+    /// was there before.
+    ///
+    /// No value leaves its set meanwhile, so that one look-up serves all lanes: `members` has those
+    /// that were looked up for another lane, and [`NO_SLOT`] for others.
+    pub fn add(
+        &mut self,
+        groups: &[u32],
+        values: &KeyBatch,
+        members: &mut [u32],
+        lane: usize,
+        signs: &mut [i8],
+        now: i64,
+    ) -> Result<()> {
+        for (row, (sign, member)) in signs.iter_mut().zip(members).enumerate() {
+            if *sign != 0 {
+                if *member == NO_SLOT {
+                    *member = self.sets.member(groups[row], values, row)?;
+                }
+                let change = self.sets.add_to(*member, lane, 1, now);
+                *sign = i8::from(change.appeared());
+            }
+        }
+        Ok(())
     }
 
     /// Counts values by their signs, which become +1 for values that came and −1 for values that went.

@@ -2,7 +2,7 @@
 //! of equal rows.
 
 use arrow::array::{Array, AsArray};
-use flott_state::KeyBatch;
+use flott_state::{KeyBatch, NO_SLOT};
 
 use super::GroupedRows;
 use super::distinct::DistinctValues;
@@ -21,14 +21,20 @@ pub(super) enum SignSource {
 pub(super) struct Signs<'a> {
     rows: &'a GroupedRows<'a>,
     computed: Vec<(SignSource, Vec<i8>)>,
-    /// The values of each set, encoded.
-    encoded: Vec<(usize, KeyBatch)>,
+    /// The values of each set.
+    values: Vec<(usize, SetValues)>,
+}
+
+struct SetValues {
+    encoded: KeyBatch,
+    /// The members of the set that they are, as far as known.
+    members: Vec<u32>,
 }
 
 impl<'a> Signs<'a> {
     /// The signs of rows.
     pub fn new(rows: &'a GroupedRows<'a>) -> Self {
-        Self { rows, computed: Vec::new(), encoded: Vec::new() }
+        Self { rows, computed: Vec::new(), values: Vec::new() }
     }
 
     /// The signs from a source; `None` when every row is added.
@@ -66,11 +72,14 @@ impl<'a> Signs<'a> {
         };
         let wrong = || RuntimeError::internal("", "a FILTER that is no BOOLEAN");
         let keep = self.rows.columns[filter].as_boolean_opt().ok_or_else(wrong)?;
-        let sign = |row: usize| {
-            let sign = own.map_or(1, |signs| signs[row]);
-            if keep.is_valid(row) && keep.value(row) { sign } else { 0 }
+        let kept = match keep.nulls() {
+            None => keep.values().clone(),
+            Some(nulls) => keep.values() & nulls.inner(),
         };
-        Ok((0..count).map(sign).collect())
+        Ok(match own {
+            None => kept.iter().map(i8::from).collect(),
+            Some(signs) => kept.iter().zip(signs).map(|(kept, s)| i8::from(kept) * s).collect(),
+        })
     }
 
     fn distinct(
@@ -80,12 +89,21 @@ impl<'a> Signs<'a> {
         values: &mut DistinctValues,
     ) -> Result<Vec<i8>> {
         let mut signs = self.filtered(values.filter(lane))?;
-        if !self.encoded.iter().any(|(known, _)| *known == set) {
-            let batch = values.encode(self.rows.columns, self.rows.groups.len())?;
-            self.encoded.push((set, batch));
-        }
-        if let Some((_, batch)) = self.encoded.iter().find(|(known, _)| *known == set) {
-            values.count(self.rows.groups, batch, lane, &mut signs, self.rows.now)?;
+        let count = signs.len();
+        let known = self.values.iter().position(|(known, _)| *known == set);
+        let known = match known {
+            Some(known) => known,
+            None => {
+                let encoded = values.encode(self.rows.columns, count)?;
+                self.values.push((set, SetValues { encoded, members: vec![NO_SLOT; count] }));
+                self.values.len() - 1
+            }
+        };
+        let SetValues { encoded, members } = &mut self.values[known].1;
+        let (groups, now) = (self.rows.groups, self.rows.now);
+        match self.rows.signs {
+            None => values.add(groups, encoded, members, lane, &mut signs, now)?,
+            Some(_) => values.count(groups, encoded, lane, &mut signs, now)?,
         }
         Ok(signs)
     }

@@ -10,11 +10,11 @@ mod side;
 #[cfg(test)]
 mod tests;
 
-use arrow::array::{ArrayRef, BooleanArray, UInt32Array};
+use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use flott_functions::{EvalContext, Evaluator, SessionSettings};
+use flott_functions::SessionSettings;
 use flott_plan::logical::JoinKind;
 use flott_plan::physical::RegularJoin;
 use flott_state::{StateReader, StateWriter, Ttl};
@@ -22,6 +22,7 @@ use flott_types::{ChangelogBatch, RowKind, Schema};
 
 use crate::context::OperatorContext;
 use crate::operator::Operator;
+use crate::operators::pair_condition::PairCondition;
 use crate::{Result, RuntimeError};
 use output::Output;
 use rows::Identity;
@@ -34,7 +35,7 @@ pub struct JoinOperator {
     kind: JoinKind,
     batch_mode: bool,
     sides: [Side; 2],
-    residual: Option<Evaluator>,
+    residual: Option<PairCondition>,
     schema: SchemaRef,
     output: Output,
     /// Batch mode: left batches that wait for the end of the right input.
@@ -92,7 +93,7 @@ impl JoinOperator {
             residual: spec
                 .residual
                 .as_ref()
-                .map(|residual| Evaluator::new(residual, settings))
+                .map(|residual| PairCondition::new(residual, left.fields.len(), settings))
                 .transpose()?,
             schema,
             output: Output::default(),
@@ -120,8 +121,11 @@ impl JoinOperator {
     ) -> Result<()> {
         let now = ctx.now();
         let columns = batch.rows.columns();
-        let encoded = self.sides[input].encode(columns, batch.len())?;
+        let mut encoded = self.sides[input].encode(columns, batch.len())?;
         let keys = self.sides[1 - input].find_keys(&encoded)?;
+        if batch.kinds.is_none() && !self.batch_mode {
+            self.sides[input].keep_keys(&mut encoded, now)?;
+        }
         let mut row = 0;
         while row < batch.len() {
             // As many rows as give about one batch of candidates.
@@ -131,7 +135,7 @@ impl JoinOperator {
                 self.sides[1 - input].probe(row as u32, keys[row], now, &mut pairs);
                 row += 1;
             }
-            let matches = self.matching(input, columns, pairs, now)?;
+            let matches = self.matching(input, columns, pairs, ctx)?;
             let mut from = 0;
             for at in first..row {
                 let matching = matches.of(at as u32, &mut from);
@@ -153,24 +157,25 @@ impl JoinOperator {
         input: usize,
         columns: &[ArrayRef],
         pairs: Vec<(u32, u32)>,
-        now: i64,
+        ctx: &OperatorContext,
     ) -> Result<Matches> {
         let Some(residual) = &self.residual else { return Ok(Matches { pairs }) };
         let mut kept = Vec::with_capacity(pairs.len());
         for chunk in pairs.chunks(ChangelogBatch::MAX_ROWS) {
             let rows: UInt32Array = chunk.iter().map(|(row, _)| *row).collect();
-            let mine: Vec<ArrayRef> =
-                columns.iter().map(|c| take(c, &rows, None)).collect::<Result<_, _>>()?;
-            let others: Vec<u32> = chunk.iter().map(|(_, kept)| *kept).collect();
-            let others = self.sides[1 - input].columns(&others)?;
-            let both: Vec<ArrayRef> = if input == LEFT {
-                mine.into_iter().chain(others).collect()
-            } else {
-                others.into_iter().chain(mine).collect()
+            let mine = |wanted: &[usize]| -> Result<Vec<ArrayRef>> {
+                let taken = wanted.iter().map(|column| take(&columns[*column], &rows, None));
+                Ok(taken.collect::<Result<_, _>>()?)
             };
-            let context = EvalContext::new(chunk.len(), i128::from(now) * 1_000_000);
-            let holds: BooleanArray =
-                residual.evaluate_filter(&both, &context).map_err(RuntimeError::operator)?;
+            let others = |wanted: &[usize]| {
+                let others: Vec<u32> = chunk.iter().map(|(_, kept)| *kept).collect();
+                self.sides[1 - input].some_columns(&others, wanted)
+            };
+            let times = ctx.record_times(chunk.len());
+            let holds = match input {
+                LEFT => residual.holds(&times, mine, others)?,
+                _ => residual.holds(&times, others, mine)?,
+            };
             kept.extend(chunk.iter().enumerate().filter(|(i, _)| holds.value(*i)).map(|(_, p)| *p));
         }
         Ok(Matches { pairs: kept })

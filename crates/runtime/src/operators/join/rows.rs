@@ -185,13 +185,25 @@ impl Rows {
 
     /// Rows as columns; `NO_SLOT` gives NULLs.
     pub fn columns(&self, rows: &[u32]) -> Result<Vec<ArrayRef>, StateError> {
+        self.some_columns(rows, &(0..self.codec().types().len()).collect::<Vec<_>>())
+    }
+
+    /// Some columns of rows; `NO_SLOT` gives NULLs.
+    pub fn some_columns(
+        &self,
+        rows: &[u32],
+        wanted: &[usize],
+    ) -> Result<Vec<ArrayRef>, StateError> {
         match self {
-            Self::Single { store, .. } => store.gather(rows),
+            Self::Single { store, .. } => store.gather_columns(rows, wanted),
             Self::Unique { store, ids, .. } => {
                 let id = |row: &u32| if *row == NO_SLOT { NO_SLOT } else { ids[*row as usize] };
-                store.gather(&rows.iter().map(id).collect::<Vec<_>>())
+                store.gather_columns(&rows.iter().map(id).collect::<Vec<_>>(), wanted)
             }
-            Self::Whole(keys) => keys.key_columns(rows),
+            Self::Whole(keys) => {
+                let columns = keys.key_columns(rows)?;
+                Ok(wanted.iter().map(|column| columns[*column].clone()).collect())
+            }
         }
     }
 

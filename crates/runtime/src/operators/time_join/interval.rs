@@ -67,7 +67,13 @@ impl IntervalJoinOperator {
             sides: [SideRows::new(left), SideRows::new(right)],
             timers: Default::default(),
             expired: [i64::MIN; 2],
-            pairs: Pairs::new(spec.kind, spec.residual.as_ref(), schema, settings)?,
+            pairs: Pairs::new(
+                spec.kind,
+                spec.residual.as_ref(),
+                left.fields.len(),
+                schema,
+                settings,
+            )?,
             emptied: Vec::new(),
             state_bytes: 0,
         })

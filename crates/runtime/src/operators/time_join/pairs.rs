@@ -2,22 +2,23 @@
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
-use flott_functions::{EvalContext, Evaluator, Expr, SessionSettings};
+use flott_functions::{Expr, SessionSettings};
 use flott_plan::logical::JoinKind;
 use flott_state::NO_ROW;
 use flott_types::{ChangelogBatch, RowKind};
 
 use super::rows::SideRows;
 use super::{LEFT, RIGHT};
+use crate::Result;
 use crate::context::OperatorContext;
 use crate::marks::{Mark, Marks};
-use crate::{Result, RuntimeError};
+use crate::operators::pair_condition::PairCondition;
 
 /// What happened, in order. The residual condition decides over all pairs when they are
 /// [flushed](Self::flush): only then is it known which rows met none.
 pub(super) struct Pairs {
     kind: JoinKind,
-    residual: Option<Evaluator>,
+    residual: Option<PairCondition>,
     schema: SchemaRef,
     events: Vec<Event>,
     left: Vec<u32>,
@@ -55,10 +56,12 @@ impl Pairs {
     pub fn new(
         kind: JoinKind,
         residual: Option<&Expr>,
+        left_width: usize,
         schema: SchemaRef,
         settings: &SessionSettings,
     ) -> Result<Self> {
-        let residual = residual.map(|residual| Evaluator::new(residual, settings)).transpose()?;
+        let compile = |residual| PairCondition::new(residual, left_width, settings);
+        let residual = residual.map(compile).transpose()?;
         let (left, right) = (Vec::new(), Vec::new());
         Ok(Self { kind, residual, schema, events: Vec::new(), left, right })
     }
@@ -98,7 +101,7 @@ impl Pairs {
         if self.events.is_empty() {
             return Ok(());
         }
-        let holds = self.holds(sides, ctx.now())?;
+        let holds = self.holds(sides, ctx)?;
         let one_sided = matches!(self.kind, JoinKind::Semi | JoinKind::Anti);
         let mut output = Output::default();
         let mut released = [Vec::new(), Vec::new()];
@@ -153,15 +156,14 @@ impl Pairs {
     }
 
     /// For each pair whether the residual condition is TRUE; `None`: there is none.
-    fn holds(&self, sides: &[SideRows; 2], now: i64) -> Result<Option<BooleanArray>> {
+    fn holds(&self, sides: &[SideRows; 2], ctx: &OperatorContext) -> Result<Option<BooleanArray>> {
         let Some(residual) = &self.residual else { return Ok(None) };
         if self.left.is_empty() {
             return Ok(None);
         }
-        let mut columns = sides[LEFT].columns(&self.left)?;
-        columns.extend(sides[RIGHT].columns(&self.right)?);
-        let context = EvalContext::new(self.left.len(), i128::from(now) * 1_000_000);
-        residual.evaluate_filter(&columns, &context).map(Some).map_err(RuntimeError::operator)
+        let left = |wanted: &[usize]| sides[LEFT].some_columns(&self.left, wanted);
+        let right = |wanted: &[usize]| sides[RIGHT].some_columns(&self.right, wanted);
+        residual.holds(&ctx.record_times(self.left.len()), left, right).map(Some)
     }
 
     fn emit(&self, output: Output, sides: &[SideRows; 2], ctx: &mut OperatorContext) -> Result<()> {

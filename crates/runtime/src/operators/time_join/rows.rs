@@ -171,6 +171,11 @@ impl SideRows {
         Ok(self.rows.gather(ids)?)
     }
 
+    /// Some columns of rows.
+    pub fn some_columns(&self, ids: &[u32], wanted: &[usize]) -> Result<Vec<ArrayRef>> {
+        Ok(self.rows.gather_columns(ids, wanted)?)
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> usize {
         self.rows.memory()

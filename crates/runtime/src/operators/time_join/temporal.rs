@@ -63,7 +63,13 @@ impl TemporalJoinOperator {
             keys: KeySlots::new(&types, ttl),
             sides: [SideRows::new(left), SideRows::new(right)],
             timers: KeyTimers::default(),
-            pairs: Pairs::new(spec.kind, spec.residual.as_ref(), schema, settings)?,
+            pairs: Pairs::new(
+                spec.kind,
+                spec.residual.as_ref(),
+                left.fields.len(),
+                schema,
+                settings,
+            )?,
             emptied: Vec::new(),
             state_bytes: 0,
         })

@@ -64,7 +64,13 @@ impl WindowJoinOperator {
             sides: [SideRows::new(left), SideRows::new(right)],
             lonely: BitSet::new(),
             windows: BTreeMap::new(),
-            pairs: Pairs::new(spec.kind, spec.residual.as_ref(), schema, settings)?,
+            pairs: Pairs::new(
+                spec.kind,
+                spec.residual.as_ref(),
+                left.fields.len(),
+                schema,
+                settings,
+            )?,
             state_bytes: 0,
         })
     }
