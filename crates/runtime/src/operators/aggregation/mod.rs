@@ -89,8 +89,8 @@ impl Aggregation {
 
     /// Takes in rows without looking at results.
     pub fn update(&mut self, rows: &GroupedRows) -> Result<()> {
-        let Self { calls, distinct, .. } = self;
-        let mut signs = Signs::new(rows);
+        let Self { calls, distinct, retracts, .. } = self;
+        let mut signs = Signs::new(rows, *retracts);
         for call in calls {
             let args = pick(rows.columns, &call.args);
             let input = AggregateInput {
@@ -110,8 +110,8 @@ impl Aggregation {
         rows: &GroupedRows,
         changed: &mut [bool],
     ) -> Result<Vec<ArrayRef>> {
-        let Self { calls, distinct, .. } = self;
-        let mut signs = Signs::new(rows);
+        let Self { calls, distinct, retracts, .. } = self;
+        let mut signs = Signs::new(rows, *retracts);
         let mut pairs = Vec::with_capacity(calls.len());
         for call in calls {
             let args = pick(rows.columns, &call.args);

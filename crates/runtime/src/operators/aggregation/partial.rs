@@ -16,8 +16,8 @@ use flott_functions::aggregate::AggregateInput;
 impl Aggregation {
     /// Takes in rows of which only [partials](Self::partials) are wanted.
     pub fn gather(&mut self, rows: &GroupedRows) -> Result<()> {
-        let Self { calls, distinct, .. } = self;
-        let mut signs = Signs::new(rows);
+        let Self { calls, distinct, retracts, .. } = self;
+        let mut signs = Signs::new(rows, *retracts);
         for call in calls {
             let signs = signs.of(call.signs, distinct)?;
             if call.is_distinct() {
