@@ -158,6 +158,10 @@ impl Operator for LocalGroupAggregateOperator {
         self.settle(ctx)
     }
 
+    fn can_snapshot(&self) -> bool {
+        self.pace.rows() == 0
+    }
+
     fn state_bytes(&self) -> usize {
         self.state_bytes
     }

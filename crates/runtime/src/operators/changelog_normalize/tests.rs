@@ -140,3 +140,12 @@ proptest! {
         prop_assert_eq!(table, rows);
     }
 }
+
+#[test]
+fn rows_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        agrees_with_a_map();
+        kinds_follow_from_what_is_kept();
+        state_expires_and_unchanged_rows_renew_it();
+    });
+}

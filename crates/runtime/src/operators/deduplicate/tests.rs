@@ -277,3 +277,12 @@ fn state_is_bounded_by_the_ttl() {
         assert!(after[39] <= after[8] * 5 / 4, "{keep:?} {by_time}: {after:?}");
     }
 }
+
+#[test]
+fn keys_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        rows_are_those_of_the_definition();
+        keys_expire_after_their_last_write();
+        the_first_row_waits_for_the_watermark();
+    });
+}

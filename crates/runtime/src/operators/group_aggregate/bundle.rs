@@ -44,6 +44,11 @@ impl Bundle {
         }
     }
 
+    /// Whether no change waits.
+    pub fn is_empty(&self) -> bool {
+        self.pace.rows() == 0
+    }
+
     fn keep(&mut self, result: Option<&[u8]>) {
         self.bytes.extend_from_slice(result.unwrap_or_default());
         self.before.push((self.bytes.len(), result.is_some()));
@@ -61,6 +66,11 @@ impl Bundle {
         self.is_touched.clear();
         self.before.clear();
         self.bytes.clear();
+    }
+
+    /// Whether the bundle holds changes of a slot's group.
+    pub fn holds(&self, slot: u32) -> bool {
+        self.pace.rows() > 0 && self.is_touched.contains(slot)
     }
 
     /// The bytes held.
@@ -96,7 +106,9 @@ impl GroupAggregateOperator {
         let columns = batch.rows.columns();
         let keys = super::pick(columns, &self.keys);
         let encoded: KeyBatch = self.slots.encoder().encode(&keys, batch.len())?;
+        self.load(&encoded, now)?;
         self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
+        self.slots.meet(&self.row_slots);
         self.remember(bundle)?;
         match self.lives.take() {
             None => {
@@ -221,7 +233,7 @@ impl GroupAggregateOperator {
                 }
             }
             if self.slots.meta().ttl().is_some() {
-                self.sweep(ctx.now(), rows);
+                self.sweep(ctx.now(), rows)?;
             }
             bundle.clear();
             self.account();

@@ -467,3 +467,14 @@ fn watermarks_wait_for_the_rows_before_them() {
         "{given:?}"
     );
 }
+
+#[test]
+fn groups_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        changelogs_are_those_of_counting_by_hand();
+        bundles_give_net_changes();
+        idle_groups_are_forgotten_and_others_kept_alive();
+        select_distinct_gives_a_row_once();
+        watermarks_wait_for_the_rows_before_them();
+    });
+}

@@ -191,8 +191,24 @@ impl Operator for MiniBatchOperator {
         self.inner.snapshot(state)
     }
 
+    fn can_snapshot(&self) -> bool {
+        self.pace.rows() == 0 && self.inner.can_snapshot()
+    }
+
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         self.inner.restore(state, ctx)
+    }
+
+    fn spills(&self) -> bool {
+        self.inner.spills()
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        // What is gathered stays in memory; it is bounded by the size of a bundle.
+        let gathered = self.state_bytes.saturating_sub(self.inner.state_bytes());
+        self.inner.spill(room.saturating_sub(gathered), ctx)?;
+        self.account();
+        Ok(())
     }
 
     fn state_bytes(&self) -> usize {

@@ -239,3 +239,12 @@ proptest! {
         agree(it.fed(), || checker(false))?;
     }
 }
+
+#[test]
+fn rows_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        the_sink_has_the_latest_row_of_each_key();
+        the_latest_row_of_a_key_is_given();
+        idle_keys_are_forgotten();
+    });
+}

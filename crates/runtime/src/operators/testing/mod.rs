@@ -14,7 +14,7 @@ pub use ways::{Gathers, Side, Ways};
 /// So many cases of a property; `FLOTT_CASES=10000` looks longer than every build should.
 pub fn cases(default: u32) -> ProptestConfig {
     let wanted = std::env::var("FLOTT_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig::with_cases(wanted.unwrap_or(default))
+    ProptestConfig::with_cases(crate::testing::cases(wanted.unwrap_or(default)))
 }
 
 /// A row of a changelog.
