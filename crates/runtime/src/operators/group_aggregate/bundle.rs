@@ -70,7 +70,7 @@ impl Bundle {
 
     /// Whether the bundle holds changes of a slot's group.
     pub fn holds(&self, slot: u32) -> bool {
-        self.pace.rows() > 0 && self.is_touched.contains(slot)
+        self.is_touched.contains(slot)
     }
 
     /// The bytes held.
