@@ -35,6 +35,10 @@ fn sink(table: Table) -> Result<Arc<dyn TableSink>, ConnectorError> {
     let options = &table.context.options;
     let topic = topic(&table)?;
     let guarantee = guarantee(&table)?;
+    if guarantee == Guarantee::ExactlyOnce && table.config.produce.acks != -1 {
+        return Err(ConnectorError::new("exactly-once needs 'properties.acks' = 'all'")
+            .hint("remove the option; 'all' is its default"));
+    }
     let ids = match guarantee {
         Guarantee::ExactlyOnce => match options.raw(ID_PREFIX.key) {
             Some(prefix) => Some(TransactionalIds::of(&table.config.servers, prefix)),

@@ -89,6 +89,17 @@ fn options_that_do_not_fit() {
         &options("a", &[("sink.delivery-guarantee", "exactly-once")]),
         &["sink.transactional-id-prefix must be specified"],
     );
+    write(
+        &options(
+            "a",
+            &[
+                ("sink.delivery-guarantee", "exactly-once"),
+                ("sink.transactional-id-prefix", "p"),
+                ("properties.acks", "1"),
+            ],
+        ),
+        &["exactly-once needs 'properties.acks' = 'all'"],
+    );
     check(
         "kafka",
         "id INT, PRIMARY KEY (id) NOT ENFORCED",
