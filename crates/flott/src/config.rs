@@ -33,6 +33,7 @@ const OPTIONS: &[OptionDef] = &[
     REUSE_SOURCE,
     STATE_TTL,
     STRICT_STATE,
+    LATE_ROWS_TABLE,
     EARLY_FIRE,
     EARLY_FIRE_DELAY,
     LATE_FIRE,
@@ -123,6 +124,13 @@ const STRICT_STATE: OptionDef = OptionDef::new(
     "whether plans with operators whose state nothing bounds are refused",
 )
 .default("false");
+const LATE_ROWS_TABLE: OptionDef = OptionDef::new(
+    "table.exec.late-rows.table",
+    OptionKind::Text,
+    "the table that takes the rows which operators drop because they come late, in its columns 'operator', \
+     'row_kind', 'row_json' (STRING), 'watermark', 'event_time', 'dropped_at' (TIMESTAMP_LTZ) and those named as \
+     the rows' own",
+);
 const EARLY_FIRE: OptionDef = OptionDef::new(
     "table.exec.emit.early-fire.enabled",
     OptionKind::Bool,
@@ -299,6 +307,11 @@ impl SessionConfig {
     /// The value of an option that was set.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.options.raw(key)
+    }
+
+    /// The table that takes late rows, if one is named.
+    pub(crate) fn late_rows_table(&self) -> Option<&str> {
+        self.options.text(&LATE_ROWS_TABLE).map(str::trim).filter(|name| !name.is_empty())
     }
 
     /// What the planner reads. Fails on values that are none.

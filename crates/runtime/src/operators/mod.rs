@@ -57,6 +57,7 @@ pub use temporal_sort::TemporalSortOperator;
 pub use time_join::{IntervalJoinOperator, TemporalJoinOperator, WindowJoinOperator};
 pub use union::UnionOperator;
 pub use values::ValuesSource;
+pub(crate) use window::{WallClock, instants};
 pub use window_aggregate::WindowAggregateOperator;
 pub use window_assign::WindowAssignOperator;
 pub use window_rank::WindowRankOperator;
