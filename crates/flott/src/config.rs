@@ -56,6 +56,7 @@ const OPTIONS: &[OptionDef] = &[
     WATERMARK_INTERVAL,
     CHAINING,
     CORRELATION,
+    OVER,
 ];
 
 const RUNTIME_MODE: OptionDef = OptionDef::new(
@@ -162,6 +163,13 @@ const CORRELATION: OptionDef = OptionDef::new(
     "flott.correlation",
     OptionKind::Enum(&["flink", "general"]),
     "whether correlated sub-queries that Flink refuses are planned, too",
+)
+.default("flink");
+const OVER: OptionDef = OptionDef::new(
+    "flott.over",
+    OptionKind::Enum(&["flink", "general"]),
+    "whether OVER windows that Flink refuses are planned, too: aggregates over the last rows in the order of any \
+     column",
 )
 .default("flink");
 const SPLIT_DISTINCT: OptionDef = OptionDef::new(
@@ -401,6 +409,7 @@ impl SessionConfig {
                 _ => UpsertMaterialize::Auto,
             },
             general_correlation: word(&CORRELATION)? == "general",
+            general_over: word(&OVER)? == "general",
             require_on_conflict: options.bool(&REQUIRE_ON_CONFLICT)?,
             keyed_shuffle: match word(&KEYED_SHUFFLE)?.as_str() {
                 "none" => KeyedShuffle::None,

@@ -49,7 +49,7 @@ pub use join::JoinOperator;
 pub use limit::LimitOperator;
 pub use lookup_join::LookupJoinOperator;
 pub use matching::MatchOperator;
-pub use over::{BatchOverOperator, TimedOverOperator, UpdatingOverOperator};
+pub use over::{BatchOverOperator, BoundedOverOperator, TimedOverOperator, UpdatingOverOperator};
 pub use rank::RankOperator;
 pub use sink_materialize::{ConflictChecker, SinkUpsertMaterializer};
 pub use sort::SortOperator;
