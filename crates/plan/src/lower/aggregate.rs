@@ -49,7 +49,7 @@ impl Lowering<'_> {
             input_retracts: !self.plan.node(input).changelog.is_insert_only(),
             emit_update_before: true,
             final_only: self.config.batch,
-            state_ttl: self.config.state_ttl,
+            state_ttl: aggregate.state_ttl.unwrap_or(self.config.state_ttl),
             mini_batch: self.config.mini_batch.filter(|_| !self.config.batch),
             keys: keys.clone(),
             calls,
