@@ -31,3 +31,7 @@ bench:
 # Nexmark queries over files or the in-process generator; see docs/benchmarks.md.
 nexmark *args:
     cargo run --release -p flott-bench -- {{args}}
+
+# Fuzzing: all targets for so many seconds each, or those named; see fuzz/README.md.
+fuzz seconds *targets:
+    fuzz/run.sh {{seconds}} {{targets}}

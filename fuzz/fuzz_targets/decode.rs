@@ -2,21 +2,34 @@
 
 use std::sync::Arc;
 
-use flott_catalog::connector::{DecodeContext, FailOnBadRecord, Options};
+use flott_catalog::connector::{
+    BadRecord, BadRecordHandler, ConnectorError, DecodeContext, Options,
+};
 use flott_types::{ChangelogBatch, DataType, Field, RowField, Schema, TypeRoot};
 use jiff::tz::TimeZone;
+
+/// Passes bad records over, so that what follows them is decoded, too.
+struct Skip;
+
+impl BadRecordHandler for Skip {
+    fn handle(&self, record: BadRecord<'_>) -> Result<(), ConnectorError> {
+        // What is told of it must be printable.
+        let _ = record.error.to_string();
+        Ok(())
+    }
+}
 
 /// Decodes the bytes in two parts, as a file reader may hand them over.
 pub fn decode(format: &str, bytes: &[u8]) {
     let schema = schema(format);
-    let projection = (0..schema.len()).collect();
     let context = DecodeContext {
+        projection: (0..schema.len()).collect(),
         schema,
-        projection,
+        key: if format == "upsert-json" { vec![2, 7] } else { Vec::new() },
         metadata: Vec::new(),
         options: Options::default(),
         zone: TimeZone::UTC,
-        bad_records: Arc::new(FailOnBadRecord),
+        bad_records: Arc::new(Skip),
     };
     let formats = flott_formats::all();
     let format = formats.into_iter().find(|known| known.name == format).expect("a format");
@@ -25,9 +38,16 @@ pub fn decode(format: &str, bytes: &[u8]) {
     let middle = bytes.len() / 2;
     let mut taken = 0;
     for (end, last) in [(middle, false), (bytes.len(), true)] {
-        match decoder.decode_stream(&bytes[taken..end], last, ChangelogBatch::MAX_ROWS, &place) {
-            Ok(count) => taken += count,
-            Err(_) => return,
+        // A decoder stops when it has enough rows; then its caller takes them and goes on.
+        loop {
+            match decoder.decode_stream(&bytes[taken..end], last, ChangelogBatch::MAX_ROWS, &place) {
+                Ok(0) => break,
+                Ok(count) => taken += count,
+                Err(_) => return,
+            }
+            if decoder.take().is_err() {
+                return;
+            }
         }
         if decoder.take().is_err() {
             return;
@@ -36,6 +56,9 @@ pub fn decode(format: &str, bytes: &[u8]) {
 }
 
 fn schema(format: &str) -> Schema {
+    if format == "raw" {
+        return Schema::new(vec![Field::new("c0", DataType::string())]);
+    }
     let mut types = vec![
         DataType::boolean(),
         TypeRoot::TinyInt.nullable(),
@@ -56,7 +79,7 @@ fn schema(format: &str) -> Schema {
             RowField::new("y", DataType::string()),
         ]),
     ];
-    if format == "json" {
+    if format != "csv" {
         types.push(DataType::map(DataType::string(), DataType::array(DataType::double())));
     }
     let field = |(i, ty)| Field::new(format!("c{i}"), ty);

@@ -19,9 +19,6 @@ use clap::{Parser, Subcommand};
 use flott::{Outcome, TableEnvironment, split_script};
 use queries::Tables;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Nexmark over Flott.
 #[derive(Debug, Parser)]
 struct Cli {
@@ -81,6 +78,7 @@ enum BenchError {
 }
 
 fn main() -> ExitCode {
+    flott_allocator::install();
     let outcome = match Cli::parse().command {
         Command::Generate { events, out, stripes } => generate::files(events, &out, stripes),
         Command::Run { data, events, format, parallelism, repeat, queries } => {

@@ -50,3 +50,18 @@ fn the_page_on_changelogs_runs() {
 fn the_section_on_late_rows_runs() {
     run(section(include_str!("../../../docs/windows-and-state.md"), "Rows that come late"));
 }
+
+#[test]
+fn the_page_on_the_current_time_runs() {
+    let page = include_str!("../../../docs/current-time.md");
+    let mut session = TableEnvironment::new();
+    let mut rows: Vec<String> = Vec::new();
+    for (_, text) in blocks(page).into_iter().filter(|(language, _)| *language == "sql") {
+        for statement in text.split(";\n").filter(|statement| !statement.trim().is_empty()) {
+            if let Outcome::Query(result) = session.execute(statement).unwrap() {
+                rows = result.collect().unwrap().iter().map(ToString::to_string).collect();
+            }
+        }
+    }
+    assert_eq!(rows, ["+I[TRUE]"; 3]);
+}

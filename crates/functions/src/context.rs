@@ -2,6 +2,8 @@
 
 use jiff::tz::TimeZone;
 
+use crate::RecordTimes;
+
 /// Settings of the session that expressions are compiled under.
 #[derive(Debug, Clone)]
 pub struct SessionSettings {
@@ -48,20 +50,54 @@ pub struct Watermarks<'a> {
 pub struct EvalContext<'a> {
     /// How many rows there are; every result has as many.
     pub rows: usize,
-    /// The processing time of the batch, in nanoseconds since the epoch.
-    pub now: i128,
+    /// Processing time.
+    pub now: Now<'a>,
     /// The watermarks, for CURRENT_WATERMARK.
     pub watermarks: Watermarks<'a>,
+    /// Which rows of the batch these are, where only some are evaluated.
+    pub selection: Option<&'a [u32]>,
+}
+
+/// Processing time as an evaluation sees it.
+#[derive(Debug, Clone, Copy)]
+pub enum Now<'a> {
+    /// The same for all rows, in milliseconds since the epoch.
+    At(i64),
+    /// Each row has its own.
+    Records(&'a RecordTimes),
 }
 
 impl<'a> EvalContext<'a> {
-    /// A context of `rows` rows at processing time `now` without watermarks.
+    /// A context of `rows` rows without watermarks, all at processing time `now` in nanoseconds since
+    /// the epoch.
     pub fn new(rows: usize, now: i128) -> Self {
-        Self { rows, now, watermarks: Watermarks::default() }
+        let now = Now::At(now.div_euclid(1_000_000) as i64);
+        Self { rows, now, watermarks: Watermarks::default(), selection: None }
     }
 
-    /// The same context for another number of rows.
-    pub fn with_rows(self, rows: usize) -> EvalContext<'a> {
+    /// A context of the records of `times` without watermarks.
+    pub fn of_records(times: &'a RecordTimes) -> Self {
+        let (rows, now) = (times.rows(), Now::Records(times));
+        Self { rows, now, watermarks: Watermarks::default(), selection: None }
+    }
+
+    /// The processing time of the first row, in milliseconds since the epoch.
+    pub fn millis(&self) -> i64 {
+        match self.now {
+            Now::At(millis) => millis,
+            Now::Records(times) => {
+                times.readings().get(self.row(0)).copied().unwrap_or_else(|| times.read())
+            }
+        }
+    }
+
+    /// The place in its batch of a row that is evaluated.
+    pub fn row(&self, row: usize) -> usize {
+        self.selection.map_or(row, |rows| rows[row] as usize)
+    }
+
+    /// The same context for another number of rows, of which it is not said which they are.
+    pub(crate) fn with_rows(self, rows: usize) -> EvalContext<'a> {
         Self { rows, ..self }
     }
 }

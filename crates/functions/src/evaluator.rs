@@ -98,6 +98,12 @@ impl<'a> Input<'a> {
         self.context.rows
     }
 
+    /// What kernels are told: also which rows these are.
+    fn context(&self) -> EvalContext<'_> {
+        let selection = self.selection.as_ref().map(|rows| rows.values().as_ref());
+        EvalContext { selection, ..self.context }
+    }
+
     /// The input reduced to some of its rows, counted within it.
     fn select(&self, rows: &[u32]) -> Input<'a> {
         let selection = match &self.selection {
@@ -190,7 +196,7 @@ impl Node {
                     let once = kernel.evaluate(&args, &input.context.with_rows(1))?;
                     return Ok(Column::constant(once));
                 }
-                Ok(Column::rows(kernel.evaluate(&args, &input.context)?))
+                Ok(Column::rows(kernel.evaluate(&args, &input.context())?))
             }
             Self::Connective { args, decisive } => connective(args, *decisive, input),
             Self::Case { branches, otherwise } => case(branches, otherwise, input),

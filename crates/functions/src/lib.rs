@@ -18,6 +18,7 @@ mod expr;
 mod function;
 pub mod loops;
 pub mod read;
+mod record_times;
 pub mod reference;
 mod registry;
 pub mod scalar;
@@ -25,7 +26,7 @@ pub mod table;
 pub mod zone;
 
 pub use column::Column;
-pub use context::{EvalContext, SessionSettings, Watermarks};
+pub use context::{EvalContext, Now, SessionSettings, Watermarks};
 pub use error::{EvalError, SignatureError};
 pub use evaluator::Evaluator;
 pub use expr::{CastMode, Expr};
@@ -33,4 +34,5 @@ pub use function::{
     Arg, CallArgs, Compile, Example, FunctionDoc, Kernel, Resolved, ScalarFunction, Volatility,
     kernel, total_kernel,
 };
+pub use record_times::RecordTimes;
 pub use registry::{aggregate_function, aggregate_functions, scalar_function, scalar_functions};

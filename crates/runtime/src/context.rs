@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use flott_functions::RecordTimes;
 use flott_state::{DEFAULT_MAX_PARALLELISM, KeyGroupRange, MemoryBudget};
 use flott_types::ChangelogBatch;
 use jiff::tz::TimeZone;
@@ -107,6 +108,12 @@ impl OperatorContext {
     /// Processing time, in milliseconds since the epoch.
     pub fn now(&self) -> i64 {
         self.info.clock.now()
+    }
+
+    /// The processing times of records at hand, for expressions.
+    pub fn record_times(&self, rows: usize) -> RecordTimes {
+        let clock = Arc::clone(&self.info.clock);
+        RecordTimes::new(rows, move || clock.now())
     }
 
     /// Asks for a call of `on_timer` when processing time reaches `time` (milliseconds since the

@@ -61,7 +61,8 @@ struct Answer {
 }
 
 fn check(family: &str, expr: &str, case: &Json) -> Result<(), String> {
-    let answer = std::panic::catch_unwind(|| answer(family, expr))
+    let zone = case.get("zone").and_then(Json::as_str).unwrap_or("UTC");
+    let answer = std::panic::catch_unwind(|| answer(family, expr, zone))
         .map_err(|_| "Flott panicked".to_string())?;
     let accepted: Vec<&Json> = match case.get("columns") {
         // Folded and unfolded answers differ in Flink: either will do.
@@ -78,9 +79,9 @@ fn check(family: &str, expr: &str, case: &Json) -> Result<(), String> {
     Err(differences.remove(0))
 }
 
-fn answer(family: &str, expr: &str) -> Result<Answer, Error> {
+fn answer(family: &str, expr: &str, zone: &str) -> Result<Answer, Error> {
     let mut session = TableEnvironment::new();
-    session.config_mut().set("table.local-time-zone", "UTC");
+    session.config_mut().set("table.local-time-zone", zone);
     // Aggregates give one final row in batch mode; the bitmap builders were recorded streaming.
     if family == "aggregate" && !expr.contains("BITMAP_BUILD_") {
         session.config_mut().set("execution.runtime-mode", "batch");

@@ -19,6 +19,9 @@ pub trait Fold: Send + 'static {
     /// The state of a group.
     type Cell: Copy + Send + 'static;
 
+    /// Whether every value that is taken in or back is a change, even if the result stays.
+    const EVERY_VALUE: bool = false;
+
     /// The state of no rows.
     fn empty(&self) -> Self::Cell;
 
@@ -123,7 +126,7 @@ impl<F: Fold> Accumulator for Cells<F> {
                 fold.subtract(cell, values[row]);
             }
             let after = fold.value(cell);
-            changed[row] |= !same(before, after);
+            changed[row] |= F::EVERY_VALUE & (sign != 0) | !same(before, after);
             pairs.set(row, before, after);
         });
         typed(pairs.finish::<F::Result>(), &self.returns)

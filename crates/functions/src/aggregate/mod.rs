@@ -30,11 +30,14 @@ mod sum;
 mod typing;
 mod values;
 mod variance;
+mod variance_over;
 
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+
+pub use variance_over::in_windows_of_rows;
 
 use std::any::Any;
 
@@ -118,7 +121,7 @@ pub trait Accumulator: Send {
 
     /// Takes in rows in order and gives two values for each, one after the other: that of the row's
     /// group before the row and that after it. Sets the flag of every row for which the two differ
-    /// (NULL equals NULL, NaN equals NaN).
+    /// (NULL equals NULL, NaN equals NaN), and of others that Flink takes for a change.
     fn update_with_changes(
         &mut self,
         input: &AggregateInput,

@@ -70,14 +70,14 @@ const fn statistic(
 
 /// Which of the four it is.
 #[derive(Clone, Copy)]
-struct Statistic {
+pub(super) struct Statistic {
     /// Divided by one less than the number of values.
-    sample: bool,
+    pub sample: bool,
     /// The standard deviation instead of the variance.
-    root: bool,
+    pub root: bool,
 }
 
-fn create(
+pub(super) fn create(
     spec: &AggregateSpec,
     statistic: Statistic,
 ) -> Result<Box<dyn Accumulator>, SignatureError> {
@@ -166,6 +166,10 @@ where
     type Arg = T;
     type Result = T;
     type Cell = Moments;
+
+    /// Flink's aggregate gives the moments and the count, of which a projection behind it makes the result: the count
+    /// changes with every value.
+    const EVERY_VALUE: bool = true;
 
     fn empty(&self) -> Moments {
         Moments::default()

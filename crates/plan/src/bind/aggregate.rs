@@ -137,6 +137,7 @@ impl Binder<'_> {
         let call = aggregate_args(function.name, &args, &syntax.symbols);
         let resolved = (function.resolve)(&call, may_be_empty || filter.is_some())?;
         if syntax.distinct
+            && !self.config.batch
             && let Some(arg) = args.iter().find(|arg| arg.data_type().root.row_fields().is_some())
         {
             return Err(PlanError::new(format!(

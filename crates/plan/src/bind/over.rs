@@ -3,7 +3,7 @@
 //! While a SELECT is bound, a call over a window stands for a column far behind all others; afterwards
 //! [`OverCalls::plan`] puts a node for each window on the plan, and the columns get their places.
 
-use flott_functions::aggregate::AggregateFunction;
+use flott_functions::aggregate::{AggregateFunction, in_windows_of_rows};
 use flott_functions::{Expr, aggregate_function, coercion};
 use flott_sql::ast::{self, FunctionCall, NamedWindow, Span, WindowSpec};
 use flott_types::{DataType, Family, Field, Schema, TimeAttribute, TypeRoot, Value};
@@ -227,7 +227,7 @@ impl Callee {
         match name {
             "LAG" => Some(Self::Offset { is_lead: false }),
             "LEAD" => Some(Self::Offset { is_lead: true }),
-            _ => aggregate_function(name).map(Self::Aggregate),
+            _ => aggregate_function(name).map(in_windows_of_rows).map(Self::Aggregate),
         }
     }
 }

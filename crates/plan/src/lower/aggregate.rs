@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use flott_functions::Expr;
 use flott_sql::ast::Span;
-use flott_types::Schema;
+use flott_types::{DataType, Schema, TypeRoot};
 
 use super::{Lowering, by, column};
 use crate::logical::{Aggregate, AggregateCall, LogicalOp, PlanRef, WindowAssignment, WindowKind};
@@ -15,10 +15,28 @@ use crate::physical::{
 use crate::traits::window::{grouping_window, window_assignment};
 use crate::{PlanError, Result};
 
+/// Flink's batch plans may sort the rows to group them, and maps have no order.
+fn refuse_maps(groups: &[Expr], span: Option<Span>) -> Result<()> {
+    let is_map = |ty: &DataType| matches!(ty.root, TypeRoot::Map(..) | TypeRoot::Multiset(_));
+    let Some(ty) = groups.iter().map(Expr::data_type).find(is_map) else { return Ok(()) };
+    let error = PlanError::new(format!(
+        "{} is not an orderable data type, it is not supported as a ORDER_BY/GROUP_BY/JOIN_EQUAL field",
+        ty.summary()
+    ))
+    .hint("group by CAST(… AS STRING), or stream");
+    Err(match span {
+        Some(span) => error.at(span),
+        None => error,
+    })
+}
+
 impl Lowering<'_> {
     pub(super) fn aggregate(&mut self, plan: &PlanRef, aggregate: &Aggregate) -> Result<NodeId> {
         if grouping_window(plan.input(), &aggregate.groups).is_some() {
             return self.window_aggregate(plan, aggregate);
+        }
+        if self.config.batch {
+            refuse_maps(&aggregate.groups, plan.span)?;
         }
         if let Some(split) = self.split_distinct(plan, aggregate)? {
             return Ok(split);

@@ -44,10 +44,10 @@ impl CalcOperator {
     ) -> Result<(ChangelogBatch, Option<BooleanArray>)> {
         let rows = batch.len();
         let (initial, rises) = self.watermarks(marks, ctx);
+        let times = ctx.record_times(rows);
         let context = EvalContext {
-            rows,
-            now: i128::from(ctx.now()) * 1_000_000,
             watermarks: Watermarks { initial, marks: &rises },
+            ..EvalContext::of_records(&times)
         };
         let columns = batch.rows.columns();
         let Some(condition) = &self.condition else {
@@ -60,12 +60,13 @@ impl CalcOperator {
                 Some(keep),
             )),
             all if all == rows => Ok((self.project(columns, batch.kinds.clone(), &context)?, None)),
-            kept => {
+            _ => {
                 let (filtered, kinds) = self.filtered(batch, &keep)?;
                 let (initial, rises) = self.watermarks(&marks.filter(&keep), ctx);
+                let times = times.filter(&keep);
                 let context = EvalContext {
                     watermarks: Watermarks { initial, marks: &rises },
-                    ..context.with_rows(kept)
+                    ..EvalContext::of_records(&times)
                 };
                 Ok((self.project(&filtered, kinds, &context)?, Some(keep)))
             }

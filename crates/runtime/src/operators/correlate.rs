@@ -10,7 +10,7 @@ use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_functions::table::{Pick, TableKernel, TableRows};
-use flott_functions::{EvalContext, Evaluator, SessionSettings};
+use flott_functions::{EvalContext, Evaluator, RecordTimes, SessionSettings};
 use flott_plan::logical::JoinKind;
 use flott_plan::physical::Correlate;
 use flott_types::ChangelogBatch;
@@ -133,7 +133,8 @@ impl Operator for CorrelateOperator {
         batch: ChangelogBatch,
         ctx: &mut OperatorContext,
     ) -> Result<()> {
-        let context = EvalContext::new(batch.len(), i128::from(ctx.now()) * 1_000_000);
+        let times = ctx.record_times(batch.len());
+        let context = EvalContext::of_records(&times);
         let args = self
             .args
             .iter()
@@ -144,7 +145,7 @@ impl Operator for CorrelateOperator {
         match &self.condition {
             None => self.give(&batch, &*rows, |row| rows.count(row), |_, nth| nth, ctx),
             Some(condition) => {
-                let kept = Kept::of(&*rows, batch.len(), condition, &context)?;
+                let kept = Kept::of(&*rows, condition, &times)?;
                 self.give(
                     &batch,
                     &*rows,
@@ -173,21 +174,17 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(
-        rows: &dyn TableRows,
-        inputs: usize,
-        condition: &Evaluator,
-        context: &EvalContext,
-    ) -> Result<Self> {
+    fn of(rows: &dyn TableRows, condition: &Evaluator, times: &RecordTimes) -> Result<Self> {
         let mut kept = Self { starts: vec![0], places: Vec::new() };
-        for row in 0..inputs {
+        for row in 0..times.rows() {
             let all: Vec<Pick> = (0..rows.count(row) as u32)
                 .map(|nth| Pick { row: row as u32, nth: Some(nth) })
                 .collect();
             for picks in all.chunks(ChangelogBatch::MAX_ROWS) {
                 let columns = rows.gather(picks).map_err(RuntimeError::operator)?;
+                let times = times.anew(picks.len());
                 let holds = condition
-                    .evaluate_filter(&columns, &context.with_rows(picks.len()))
+                    .evaluate_filter(&columns, &EvalContext::of_records(&times))
                     .map_err(RuntimeError::operator)?;
                 let places = picks.iter().enumerate().filter(|(i, _)| holds.value(*i));
                 kept.places.extend(places.filter_map(|(_, pick)| pick.nth));

@@ -35,7 +35,8 @@ impl Operator for ExpandOperator {
         batch: ChangelogBatch,
         ctx: &mut OperatorContext,
     ) -> Result<()> {
-        let context = EvalContext::new(batch.len(), i128::from(ctx.now()) * 1_000_000);
+        let times = ctx.record_times(batch.len());
+        let context = EvalContext::of_records(&times);
         let lists = self.rows.len();
         let places: Vec<(usize, usize)> =
             (0..batch.len()).flat_map(|row| (0..lists).map(move |list| (list, row))).collect();

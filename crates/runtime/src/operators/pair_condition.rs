@@ -1,7 +1,7 @@
 //! The condition that pairs of rows of a join meet beside the equality of their keys.
 
 use arrow::array::{ArrayRef, BooleanArray};
-use flott_functions::{EvalContext, Evaluator, Expr, SessionSettings};
+use flott_functions::{EvalContext, Evaluator, Expr, RecordTimes, SessionSettings};
 
 use crate::{Result, RuntimeError};
 
@@ -27,18 +27,17 @@ impl PairCondition {
         })
     }
 
-    /// For each of `pairs` pairs whether the condition is TRUE at `now` (milliseconds since the epoch);
-    /// `left` and `right` give the columns asked for.
+    /// For each pair, of which `times` says when, whether the condition is TRUE; `left` and `right` give
+    /// the columns asked for.
     pub fn holds(
         &self,
-        pairs: usize,
-        now: i64,
+        times: &RecordTimes,
         left: impl FnOnce(&[usize]) -> Result<Vec<ArrayRef>>,
         right: impl FnOnce(&[usize]) -> Result<Vec<ArrayRef>>,
     ) -> Result<BooleanArray> {
         let mut columns = left(&self.left)?;
         columns.extend(right(&self.right)?);
-        let context = EvalContext::new(pairs, i128::from(now) * 1_000_000);
+        let context = EvalContext::of_records(times);
         self.condition.evaluate_filter(&columns, &context).map_err(RuntimeError::operator)
     }
 }

@@ -7,6 +7,7 @@ mod diagnosis;
 mod dml;
 mod expr;
 mod function;
+mod jdbc;
 mod json;
 mod literal;
 mod matching;

@@ -88,19 +88,6 @@ impl Parser<'_> {
         Ok(ExprKind::Identifier(name.parts))
     }
 
-    /// `{fn f(…)}`, the form of JDBC for calls.
-    fn braced_call(&mut self) -> Parsed<ExprKind> {
-        let is_call = self.text(self.peek_ahead(1).span).eq_ignore_ascii_case("fn");
-        if !is_call {
-            return Err(self.unexpected());
-        }
-        self.advance();
-        self.advance();
-        let call = self.primary()?.kind;
-        self.expect(TokenKind::RightBrace)?;
-        Ok(call)
-    }
-
     /// A call of a function whose name is a reserved word.
     fn reserved_call(&mut self, keyword: Keyword) -> Parsed<ExprKind> {
         let span = self.advance().span;

@@ -95,8 +95,9 @@ impl AsRef<DataType> for DataType {
 
 /// The wall clock that `zone` shows at an instant, both in nanoseconds since the epoch.
 fn local_nanos(nanos: i128, zone: &TimeZone) -> i128 {
-    match jiff::Timestamp::from_nanosecond(nanos) {
-        Ok(instant) => nanos + i128::from(zone.to_offset(instant).seconds()) * 1_000_000_000,
-        Err(_) => nanos,
-    }
+    // Time zones have rules from the year -9999 to 9999; before and after, the nearest holds.
+    let known = jiff::Timestamp::MIN.as_nanosecond()..=jiff::Timestamp::MAX.as_nanosecond();
+    let nearest = nanos.clamp(*known.start(), *known.end());
+    let offset = jiff::Timestamp::from_nanosecond(nearest).map(|instant| zone.to_offset(instant));
+    nanos + i128::from(offset.map_or(0, |offset| offset.seconds())) * 1_000_000_000
 }

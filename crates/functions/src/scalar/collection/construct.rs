@@ -102,16 +102,15 @@ fn resolve_map(args: &CallArgs) -> Result<Resolved, SignatureError> {
         return Err(args.no_match(&["<ANY>, <ANY>, …, an even number"]));
     }
     let types = args.types();
-    let keys: Vec<DataType> = types.iter().step_by(2).cloned().collect();
-    let values: Vec<DataType> = types.iter().skip(1).step_by(2).cloned().collect();
-    let key = common(args, &keys)?;
-    // As in Flink values of which nothing is known get the type of the keys, and beside others an
-    // untyped NULL is refused.
-    let value = match values.iter().filter(|ty| ty.family() == Family::Null).count() {
-        0 => common(args, &values)?,
-        unknown if unknown == values.len() => key.clone().with_nullable(true),
-        _ => return Err(SignatureError::UntypedNull),
+    // As in Flink an untyped NULL has the type of the first key, unless that is one, too.
+    let first = types[0].clone();
+    let typed = |ty: &DataType| match ty.family() {
+        Family::Null => first.clone().with_nullable(true),
+        _ => ty.clone(),
     };
+    let keys: Vec<DataType> = types.iter().step_by(2).map(typed).collect();
+    let values: Vec<DataType> = types.iter().skip(1).step_by(2).map(typed).collect();
+    let (key, value) = (common(args, &keys)?, common(args, &values)?);
     let pairs = cast_all(&keys, &key).into_iter().zip(cast_all(&values, &value));
     Ok(Resolved {
         parameters: pairs.flat_map(|(key, value)| [key, value]).collect(),

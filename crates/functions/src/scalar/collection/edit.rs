@@ -232,10 +232,13 @@ fn slice(returns: &DataType) -> Result<Box<dyn Kernel>, SignatureError> {
             let known = match (arrays.range(row), starts.get(row), end) {
                 (Some(range), Some(start), Some(end)) => {
                     let length = range.len() as i64;
-                    let place = |place: i32| match i64::from(place) {
-                        0 => 1,
+                    let from_start = |place: i32| match i64::from(place) {
                         negative @ ..0 => negative + length + 1,
                         positive => positive,
+                    };
+                    let place = |place: i32| match from_start(place) {
+                        0 => 1,
+                        place => place,
                     };
                     let (first, last) = (place(start).max(1), place(end).min(length));
                     if first <= last {

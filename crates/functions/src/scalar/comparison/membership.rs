@@ -42,6 +42,16 @@ fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
     if !goes_with(value, &common) {
         return Err(refused());
     }
+    // Texts meet other values in IN, but not beside an untyped NULL.
+    let is_null = |ty: &DataType| ty.family() == Family::Null;
+    let is_text = |ty: &DataType| ty.family() == Family::CharacterString;
+    if items.iter().any(is_null)
+        && !is_null(value)
+        && !is_null(&common)
+        && is_text(value) != is_text(&common)
+    {
+        return Err(refused());
+    }
     let returns = DataType::boolean().with_nullable(nullable(args));
     let same_kind = |item: &DataType| match (&value.root, &item.root) {
         (TypeRoot::Varchar(_), TypeRoot::Char(_)) => true,

@@ -68,7 +68,7 @@ fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
             Ok(Resolved { parameters, returns })
         }
         Some(common) => {
-            let pairs = [[value, low], [value, high]];
+            let pairs = [[value, low], [value, high], [low, high]];
             for [a, b] in pairs {
                 Pairing::of_order(&call_of(args, a, b))?;
             }

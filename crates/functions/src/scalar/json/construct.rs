@@ -92,6 +92,9 @@ fn resolve_json(args: &CallArgs) -> Result<Resolved, SignatureError> {
         [arg] if arg.data_type.family() == Family::CharacterString => {
             Ok(Resolved::unchanged(args, DataType::string().with_nullable(arg.data_type.nullable)))
         }
+        [arg] if arg.data_type.family() == Family::Null => {
+            Ok(Resolved { parameters: vec![DataType::string()], returns: DataType::string() })
+        }
         _ => Err(args.no_match(&["JSON(<CHARACTER_STRING>)"])),
     }
 }

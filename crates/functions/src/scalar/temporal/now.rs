@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, Date32Array, Int64Array, Time32MillisecondArray, TimestampMillisecondArray,
+    ArrayRef, Date32Array, Int64Array, Time32MillisecondArray, TimestampMillisecondArray,
     TimestampMillisecondBuilder,
 };
 use flott_types::{DataType, TypeRoot};
@@ -11,12 +11,13 @@ use flott_types::{DataType, TypeRoot};
 use super::clock::Clock;
 use super::unit::MILLIS_PER_DAY;
 use crate::{
-    CallArgs, EvalContext, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
+    CallArgs, EvalContext, FunctionDoc, Kernel, Now, Resolved, ScalarFunction, SessionSettings,
     SignatureError, Volatility, total_kernel,
 };
 
-const STREAMING: &str = "When streaming it is taken anew for every record, in batch mode once for \
-                         the whole query.";
+const STREAMING: &str = "When streaming it is taken anew for every record, for which all calls give the same; in \
+                         batch mode once for the whole query. It does not change while time passes: \
+                         `WHERE ts > NOW() - INTERVAL '1' HOUR` looks at a row once, when it comes.";
 
 /// A function without arguments that tells the time.
 macro_rules! current {
@@ -137,31 +138,53 @@ pub fn compile(
     volatility: Volatility,
 ) -> Box<dyn Kernel> {
     let zone = settings.zone.clone();
-    let start = settings.query_start;
+    let start = settings.query_start.div_euclid(1_000_000) as i64;
     let fixed = settings.batch && volatility == Volatility::Temporal;
     total_kernel(move |_, context| {
-        let nanos = if fixed { start } else { context.now };
-        let millis = nanos.div_euclid(1_000_000) as i64;
-        let rows = context.rows;
-        let local =
-            || millis.wrapping_add(Clock::new(&zone).offset(millis.div_euclid(1_000)) * 1_000);
-        Ok(match reading {
-            Reading::Instant => repeated(TimestampMillisecondArray::from_value(millis, rows)),
-            Reading::Timestamp => repeated(TimestampMillisecondArray::from_value(local(), rows)),
-            Reading::Seconds => repeated(Int64Array::from_value(millis.div_euclid(1_000), rows)),
-            Reading::Date => {
-                repeated(Date32Array::from_value(local().div_euclid(MILLIS_PER_DAY) as i32, rows))
+        let clock = Clock::new(&zone);
+        Ok(match context.now {
+            _ if fixed => reading.repeated(start, context.rows, &clock),
+            Now::At(millis) => reading.repeated(millis, context.rows, &clock),
+            Now::Records(times) if volatility == Volatility::Temporal => {
+                let readings = times.readings();
+                let of_row = |row| readings[context.row(row)];
+                reading.of_each((0..context.rows).map(of_row), &clock)
             }
-            Reading::Time => {
-                let second = local().rem_euclid(MILLIS_PER_DAY) / 1_000;
-                repeated(Time32MillisecondArray::from_value(second as i32 * 1_000, rows))
-            }
+            Now::Records(times) => reading.of_each((0..context.rows).map(|_| times.read()), &clock),
         })
     })
 }
 
-fn repeated(array: impl Array + 'static) -> ArrayRef {
-    Arc::new(array)
+impl Reading {
+    /// One moment for all rows.
+    fn repeated(self, millis: i64, rows: usize, clock: &Clock) -> ArrayRef {
+        self.of_each(std::iter::repeat_n(millis, rows), clock)
+    }
+
+    /// Moments, in milliseconds since the epoch, as the clock of a zone shows them.
+    fn of_each(self, moments: impl Iterator<Item = i64>, clock: &Clock) -> ArrayRef {
+        let local = |millis: i64| {
+            millis.wrapping_add(clock.offset(millis.div_euclid(1_000)).wrapping_mul(1_000))
+        };
+        match self {
+            Self::Instant => Arc::new(TimestampMillisecondArray::from_iter_values(moments)),
+            Self::Timestamp => {
+                Arc::new(TimestampMillisecondArray::from_iter_values(moments.map(local)))
+            }
+            Self::Seconds => Arc::new(Int64Array::from_iter_values(
+                moments.map(|millis| millis.div_euclid(1_000)),
+            )),
+            Self::Date => {
+                let day = |millis| local(millis).div_euclid(MILLIS_PER_DAY) as i32;
+                Arc::new(Date32Array::from_iter_values(moments.map(day)))
+            }
+            Self::Time => {
+                let second = |millis| local(millis).rem_euclid(MILLIS_PER_DAY) as i32 / 1_000;
+                let millis = moments.map(|millis| second(millis) * 1_000);
+                Arc::new(Time32MillisecondArray::from_iter_values(millis))
+            }
+        }
+    }
 }
 
 fn resolve_watermark(args: &CallArgs) -> Result<Resolved, SignatureError> {
@@ -204,23 +227,27 @@ fn watermarks(context: &EvalContext) -> TimestampMillisecondArray {
     let mut builder = TimestampMillisecondBuilder::with_capacity(context.rows);
     let mut marks = context.watermarks.marks.iter().peekable();
     let mut current = context.watermarks.initial;
-    for row in 0..context.rows as u32 {
-        builder.append_option(current.filter(|mark| *mark != i64::MIN));
-        while let Some((_, mark)) = marks.next_if(|(after, _)| *after <= row) {
+    for row in 0..context.rows {
+        let row = context.row(row);
+        while let Some((_, mark)) = marks.next_if(|(after, _)| (*after as usize) < row) {
             current = Some(*mark);
         }
+        builder.append_option(current.filter(|mark| *mark != i64::MIN));
     }
     builder.finish()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
     use arrow::array::AsArray;
     use arrow::datatypes::{Date32Type, Time32MillisecondType, TimestampMillisecondType};
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::Watermarks;
+    use crate::{RecordTimes, Watermarks};
 
     fn read(settings: &SessionSettings, reading: Reading, now: i128) -> ArrayRef {
         let kernel = compile(settings, reading, Volatility::Temporal);
@@ -246,6 +273,34 @@ mod tests {
     }
 
     #[test]
+    fn each_record_has_its_own_time_and_only_one() {
+        let seconds = Rc::new(Cell::new(0));
+        let times = RecordTimes::new(3, move || seconds.replace(seconds.get() + 1_000));
+        let settings = SessionSettings::default();
+        let of = |reading, volatility, context: &EvalContext| {
+            let kernel = compile(&settings, reading, volatility);
+            let array = kernel.evaluate(&[], context).unwrap();
+            match reading {
+                Reading::Time => array.as_primitive::<Time32MillisecondType>().values().to_vec(),
+                _ => {
+                    let instants = array.as_primitive::<TimestampMillisecondType>().values();
+                    instants.iter().map(|instant| *instant as i32).collect()
+                }
+            }
+        };
+        let all = EvalContext::of_records(&times);
+        assert_eq!(of(Reading::Instant, Volatility::Temporal, &all), [0, 1_000, 2_000]);
+        assert_eq!(of(Reading::Time, Volatility::Temporal, &all), [0, 1_000, 2_000]);
+        // A branch of CASE is evaluated for some records; they have the times that they had.
+        let some = EvalContext { rows: 2, selection: Some(&[0, 2]), ..all };
+        assert_eq!(of(Reading::Timestamp, Volatility::Temporal, &some), [0, 2_000]);
+        assert_eq!(of(Reading::Instant, Volatility::Volatile, &some), [3_000, 4_000]);
+        let kept = times.filter(&vec![false, true, true].into());
+        let kept = EvalContext::of_records(&kept);
+        assert_eq!(of(Reading::Instant, Volatility::Temporal, &kept), [1_000, 2_000]);
+    }
+
+    #[test]
     fn a_watermark_holds_from_the_next_row_on() {
         let marks = [(0, 10), (2, 20), (2, 30)];
         let context = EvalContext {
@@ -254,5 +309,7 @@ mod tests {
         };
         let expected = [None, Some(10), Some(10), Some(30), Some(30)];
         assert_eq!(watermarks(&context), TimestampMillisecondArray::from(expected.to_vec()));
+        let some = EvalContext { rows: 2, selection: Some(&[0, 4]), ..context };
+        assert_eq!(watermarks(&some), TimestampMillisecondArray::from(vec![None, Some(30)]));
     }
 }

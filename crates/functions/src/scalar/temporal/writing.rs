@@ -126,12 +126,25 @@ fn format_timestamps(
     constant_or_error(args, 1, formats.constant())?;
     Ok(kernel(move |args, context| {
         let (values, texts) = (Stamps::new(&args[0], precision), Strings::new(&args[1]));
+        let stays_for = formats.constant().and_then(|format| format.as_ref().ok()?.stays_for());
         let (clock, mut formats) = (Clock::new(&zone), formats.rows());
+        // Rows that follow each other are often of the same day or minute.
+        let mut last = (i64::MIN, String::new());
         write_rows("DATE_FORMAT", context, |row, out| {
             let Some((stamp, text)) = values.get(row).zip(texts.get(row)) else { return Ok(None) };
             let local = Stamp { second: stamp.second + clock.offset(stamp.second), ..stamp };
+            let span = stays_for.map(|seconds| local.second.div_euclid(seconds));
+            if span == Some(last.0) {
+                out.push_str(&last.1);
+                return Ok(Some(()));
+            }
             let format = formats.get(text).as_ref().map_err(Clone::clone)?;
-            format.print(out, &LocalTime::from(local)).map(Some)
+            format.print(out, &LocalTime::from(local))?;
+            if let Some(span) = span {
+                last.0 = span;
+                last.1.clone_from(out);
+            }
+            Ok(Some(()))
         })
     }))
 }

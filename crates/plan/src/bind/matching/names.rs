@@ -1,5 +1,6 @@
 //! Names and calls in MEASURES and DEFINE.
 
+use flott_functions::aggregate::in_windows_of_rows;
 use flott_functions::{Expr, aggregate_function};
 use flott_sql::ast::{self, FunctionArgValue, Ident, SetQuantifier};
 use flott_types::{DataType, TypeRoot};
@@ -185,7 +186,7 @@ impl Binder<'_> {
                 Err(PlanError::new(format!("Unsupported call: {name}()"))
                     .hint("tell variables apart by a measure: COUNT(A.x), LAST(A.x)"))
             }
-            _ => match aggregate_function(&name) {
+            _ => match aggregate_function(&name).map(in_windows_of_rows) {
                 Some(function) => self.bind_match_aggregate(function, call, context),
                 None => return Ok(None),
             },

@@ -72,11 +72,14 @@ impl<'a> Signs<'a> {
         };
         let wrong = || RuntimeError::internal("", "a FILTER that is no BOOLEAN");
         let keep = self.rows.columns[filter].as_boolean_opt().ok_or_else(wrong)?;
-        let sign = |row: usize| {
-            let sign = own.map_or(1, |signs| signs[row]);
-            if keep.is_valid(row) && keep.value(row) { sign } else { 0 }
+        let kept = match keep.nulls() {
+            None => keep.values().clone(),
+            Some(nulls) => keep.values() & nulls.inner(),
         };
-        Ok((0..count).map(sign).collect())
+        Ok(match own {
+            None => kept.iter().map(i8::from).collect(),
+            Some(signs) => kept.iter().zip(signs).map(|(kept, s)| i8::from(kept) * s).collect(),
+        })
     }
 
     fn distinct(

@@ -121,8 +121,11 @@ impl JoinOperator {
     ) -> Result<()> {
         let now = ctx.now();
         let columns = batch.rows.columns();
-        let encoded = self.sides[input].encode(columns, batch.len())?;
+        let mut encoded = self.sides[input].encode(columns, batch.len())?;
         let keys = self.sides[1 - input].find_keys(&encoded)?;
+        if batch.kinds.is_none() && !self.batch_mode {
+            self.sides[input].keep_keys(&mut encoded, now)?;
+        }
         let mut row = 0;
         while row < batch.len() {
             // As many rows as give about one batch of candidates.
@@ -132,7 +135,7 @@ impl JoinOperator {
                 self.sides[1 - input].probe(row as u32, keys[row], now, &mut pairs);
                 row += 1;
             }
-            let matches = self.matching(input, columns, pairs, now)?;
+            let matches = self.matching(input, columns, pairs, ctx)?;
             let mut from = 0;
             for at in first..row {
                 let matching = matches.of(at as u32, &mut from);
@@ -154,7 +157,7 @@ impl JoinOperator {
         input: usize,
         columns: &[ArrayRef],
         pairs: Vec<(u32, u32)>,
-        now: i64,
+        ctx: &OperatorContext,
     ) -> Result<Matches> {
         let Some(residual) = &self.residual else { return Ok(Matches { pairs }) };
         let mut kept = Vec::with_capacity(pairs.len());
@@ -168,9 +171,10 @@ impl JoinOperator {
                 let others: Vec<u32> = chunk.iter().map(|(_, kept)| *kept).collect();
                 self.sides[1 - input].some_columns(&others, wanted)
             };
+            let times = ctx.record_times(chunk.len());
             let holds = match input {
-                LEFT => residual.holds(chunk.len(), now, mine, others)?,
-                _ => residual.holds(chunk.len(), now, others, mine)?,
+                LEFT => residual.holds(&times, mine, others)?,
+                _ => residual.holds(&times, others, mine)?,
             };
             kept.extend(chunk.iter().enumerate().filter(|(i, _)| holds.value(*i)).map(|(_, p)| *p));
         }

@@ -42,6 +42,8 @@ pub(super) struct Encoded {
     pub rows: RowBatch,
     /// Rows whose key can match: no NULL but where NULL equals NULL. `None`: all can.
     matchable: Option<BooleanArray>,
+    /// The slot of each row's key on its own side, where [`Side::keep_keys`] found them.
+    own_keys: Vec<u32>,
 }
 
 impl Encoded {
@@ -92,7 +94,17 @@ impl Side {
             keys: self.by_key.encoder().encode(&keys, rows)?,
             rows: self.rows.encode(columns, rows)?,
             matchable,
+            own_keys: Vec::new(),
         })
+    }
+
+    /// Finds or makes the keys of a batch at once, which takes less time than one by one. Each of its rows
+    /// must then be [added](Self::add), and none taken back meanwhile: no key may be left without rows.
+    pub fn keep_keys(&mut self, batch: &mut Encoded, now: i64) -> Result<()> {
+        if batch.matchable.is_none() {
+            self.by_key.write(&batch.keys, now, &mut batch.own_keys, &mut Vec::new())?;
+        }
+        Ok(())
     }
 
     /// For each row of a batch of the other side the key it matches, `NO_SLOT` where there is none.
@@ -137,7 +149,10 @@ impl Side {
         self.copies[at] += 1;
         self.matches[at] = matches;
         if self.key_of[at] == NO_SLOT {
-            let (key, _) = self.by_key.write_one(&batch.keys, row, now)?;
+            let key = match batch.own_keys.get(row) {
+                Some(key) => *key,
+                None => self.by_key.write_one(&batch.keys, row, now)?.0,
+            };
             self.lists.push(key, slot);
             self.key_of[at] = key;
         }

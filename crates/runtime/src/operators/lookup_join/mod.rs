@@ -15,7 +15,7 @@ use arrow::datatypes::SchemaRef;
 use flott_catalog::connector::{
     BadRecordHandler, LookupCache, LookupRequest, ScanColumn, ScanRequest,
 };
-use flott_functions::{EvalContext, Evaluator, Expr, SessionSettings};
+use flott_functions::{EvalContext, Evaluator, Expr, RecordTimes, SessionSettings};
 use flott_plan::logical::JoinKind;
 use flott_plan::physical::{LookupJoin, LookupValue};
 use flott_state::NO_SLOT;
@@ -115,19 +115,20 @@ impl LookupJoinOperator {
         columns: &[ArrayRef],
         range: Range<usize>,
         pairs: &[(u32, u32)],
-        now: i128,
+        times: &RecordTimes,
     ) -> Result<(Rows, Vec<ArrayRef>)> {
         let mut input: Vec<u32> = pairs.iter().map(|(row, _)| *row).collect();
         let ids: Vec<u32> = pairs.iter().map(|(_, id)| *id).collect();
         let mut table = self.fetcher.store().columns(&ids)?;
         if let Some(condition) = &self.condition {
-            let context = EvalContext::new(input.len(), now);
-            let holds = condition.evaluate_filter(&table, &context);
+            let times = times.anew(input.len());
+            let holds = condition.evaluate_filter(&table, &EvalContext::of_records(&times));
             let holds = holds.map_err(RuntimeError::operator)?;
             input = kept(&input, &holds);
             table = filtered(&table, &holds)?;
         }
-        let context = EvalContext::new(input.len(), now);
+        let times = times.anew(input.len());
+        let context = EvalContext::of_records(&times);
         let project = |expr: &Evaluator| expr.evaluate(&table, &context);
         let projected = self.projection.iter().map(project).collect::<Result<Vec<_>, _>>();
         let projected = projected.map_err(RuntimeError::operator)?;
@@ -204,9 +205,9 @@ impl Operator for LookupJoinOperator {
         ctx: &mut OperatorContext,
     ) -> Result<()> {
         let (rows, now) = (batch.len(), ctx.now());
+        let times = ctx.record_times(rows);
         let columns = batch.rows.columns();
-        let instant = i128::from(now) * 1_000_000;
-        let keys = self.key_columns(columns, &EvalContext::new(rows, instant))?;
+        let keys = self.key_columns(columns, &EvalContext::of_records(&times))?;
         let can_match = matchable(&keys, &vec![false; keys.len()])?;
         let slots = self.fetcher.fetch(&keys, rows, can_match.as_ref(), ctx)?;
         let mut row = 0;
@@ -220,7 +221,7 @@ impl Operator for LookupJoinOperator {
                 }
                 row += 1;
             }
-            let (joined, projected) = self.join(columns, first..row, &pairs, instant)?;
+            let (joined, projected) = self.join(columns, first..row, &pairs, &times)?;
             self.emit(&batch, first..row, joined, &projected, ctx)?;
         }
         self.fetcher.settle();

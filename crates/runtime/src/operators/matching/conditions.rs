@@ -5,7 +5,7 @@
 //! cannot be computed fails the job only if a match asks for it.
 
 use arrow::array::{ArrayRef, BooleanArray};
-use flott_functions::{EvalContext, EvalError, Evaluator, Expr, SessionSettings};
+use flott_functions::{EvalContext, EvalError, Evaluator, Expr, RecordTimes, SessionSettings};
 use flott_plan::matching::{Match, MatchEnd, MatchExpr, MatchRows, MatchSlot};
 use flott_state::NO_ROW;
 
@@ -59,18 +59,20 @@ impl Conditions {
 
     /// Computes what can be said of each row alone, as the bits that an event keeps: which variables
     /// it passes, and for which that could not be told.
-    pub fn of_rows(&self, columns: &[ArrayRef], rows: usize, now: i128) -> Vec<(u64, u64)> {
-        let mut bits = vec![(0, 0); rows];
+    pub fn of_rows(&self, columns: &[ArrayRef], times: &RecordTimes) -> Vec<(u64, u64)> {
+        let mut bits = vec![(0, 0); times.rows()];
+        let context = EvalContext::of_records(times);
         for (i, condition) in self.variables.iter().enumerate().take(BITS) {
             let bit = 1u64 << i;
             let Some(evaluator) = &condition.row else {
                 bits.iter_mut().for_each(|(passes, _)| *passes |= bit);
                 continue;
             };
-            match evaluator.evaluate_filter(columns, &EvalContext::new(rows, now)) {
+            match evaluator.evaluate_filter(columns, &context) {
                 Ok(holds) => set(&mut bits, &holds, bit),
                 Err(_) => {
                     for (row, (passes, fails)) in bits.iter_mut().enumerate() {
+                        let now = i128::from(times.readings()[row]) * 1_000_000;
                         match of_row(evaluator, columns, row, now) {
                             Ok(true) => *passes |= bit,
                             Ok(false) => {}

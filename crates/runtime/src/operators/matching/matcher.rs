@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use arrow::array::ArrayRef;
-use flott_functions::{EvalContext, SessionSettings};
+use flott_functions::{EvalContext, RecordTimes, SessionSettings};
 use flott_plan::matching::{Match, MatchEnd, MatchRows, MatchSkip};
 use flott_types::DataType;
 
@@ -121,8 +121,8 @@ impl Matcher {
     }
 
     /// What each row passes by itself, see [`Conditions::of_rows`].
-    pub fn bits(&self, columns: &[ArrayRef], rows: usize, now: i128) -> Vec<(u64, u64)> {
-        self.conditions.of_rows(columns, rows, now)
+    pub fn bits(&self, columns: &[ArrayRef], times: &RecordTimes) -> Vec<(u64, u64)> {
+        self.conditions.of_rows(columns, times)
     }
 
     /// The state in which matches begin.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
-use flott_functions::{EvalContext, Evaluator, SessionSettings};
+use flott_functions::{EvalContext, Evaluator, RecordTimes, SessionSettings};
 use flott_plan::matching::{Match, MatchEnd, MatchRows, MatchSlot};
 use flott_state::NO_ROW;
 use flott_types::ChangelogBatch;
@@ -74,11 +74,16 @@ impl Measures {
     }
 
     /// The rows of some matches, in their order.
-    pub fn rows(&mut self, found: &[Found], buffer: &Buffer, now: i64) -> Result<ChangelogBatch> {
-        let context = EvalContext::new(found.len(), i128::from(now) * 1_000_000);
+    pub fn rows(
+        &mut self,
+        found: &[Found],
+        buffer: &Buffer,
+        times: &RecordTimes,
+    ) -> Result<ChangelogBatch> {
+        let context = EvalContext::of_records(times);
         let picked = self.picks.iter().map(|pick| gather(*pick, found, buffer));
         let picked = picked.collect::<Result<Vec<_>>>()?;
-        let aggregates = self.aggregates(found, buffer, now)?;
+        let aggregates = self.aggregates(found, buffer, times)?;
         let slots: Vec<ArrayRef> = self
             .slots
             .iter()
@@ -107,7 +112,7 @@ impl Measures {
         &mut self,
         found: &[Found],
         buffer: &Buffer,
-        now: i64,
+        times: &RecordTimes,
     ) -> Result<Vec<Vec<ArrayRef>>> {
         let mut values = Vec::with_capacity(self.sets.len());
         let mut path = Vec::new();
@@ -126,9 +131,10 @@ impl Measures {
             aggregation.resize(found.len());
             if !rows.is_empty() {
                 let columns = buffer.rows().gather(&rows)?;
-                let context = EvalContext::new(rows.len(), i128::from(now) * 1_000_000);
-                let arguments = calls.arguments(&columns, &context)?;
-                let rows = GroupedRows { columns: &arguments, groups: &groups, signs: None, now };
+                let times = times.anew(rows.len());
+                let arguments = calls.arguments(&columns, &EvalContext::of_records(&times))?;
+                let (columns, now) = (&arguments[..], times.read());
+                let rows = GroupedRows { columns, groups: &groups, signs: None, now };
                 aggregation.update(&rows)?;
             }
             values.push(aggregation.values(&matches)?);

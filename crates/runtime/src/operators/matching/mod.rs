@@ -117,12 +117,12 @@ impl MatchOperator {
         })
     }
 
-    fn arrive(&mut self, batch: &ChangelogBatch, now: i64) -> Result<Arrived> {
+    fn arrive(&mut self, batch: &ChangelogBatch, ctx: &OperatorContext) -> Result<Arrived> {
         let columns = batch.rows.columns();
         let key = pick(columns, &self.partition);
         let keys = self.keys.encoder().encode(&key, batch.len())?;
         let rows = self.matcher.buffer.rows_mut().push_batch(columns, batch.len())?;
-        let bits = self.matcher.bits(columns, batch.len(), i128::from(now) * 1_000_000);
+        let bits = self.matcher.bits(columns, &ctx.record_times(batch.len()));
         Ok(Arrived { keys, rows, bits })
     }
 
@@ -159,7 +159,7 @@ impl MatchOperator {
     }
 
     fn event_time(&mut self, batch: &ChangelogBatch, ctx: &mut OperatorContext) -> Result<()> {
-        let arrived = self.arrive(batch, ctx.now())?;
+        let arrived = self.arrive(batch, ctx)?;
         let (times, nulls) = instants(batch.column(self.time_column))?;
         let mut watermark = ctx.watermark();
         let mut late = LateRows::new();
@@ -185,8 +185,9 @@ impl MatchOperator {
         ctx.drop_late(0, batch, late)
     }
 
-    fn processing_time(&mut self, batch: &ChangelogBatch, now: i64) -> Result<()> {
-        let arrived = self.arrive(batch, now)?;
+    fn processing_time(&mut self, batch: &ChangelogBatch, ctx: &OperatorContext) -> Result<()> {
+        let now = ctx.now();
+        let arrived = self.arrive(batch, ctx)?;
         for row in 0..batch.len() {
             let (slot, event) = self.event(&arrived, row, now)?;
             if self.ties.is_some() {
@@ -278,7 +279,8 @@ impl MatchOperator {
     fn finish(&mut self, ctx: &mut OperatorContext) -> Result<()> {
         let marks: Marks = self.marks.drain(..).collect();
         if !self.found.is_empty() {
-            let rows = self.measures.rows(&self.found, &self.matcher.buffer, ctx.now())?;
+            let times = ctx.record_times(self.found.len());
+            let rows = self.measures.rows(&self.found, &self.matcher.buffer, &times)?;
             for found in self.found.drain(..) {
                 self.matcher.release(found.node);
             }
@@ -365,7 +367,7 @@ impl Operator for MatchOperator {
         ctx: &mut OperatorContext,
     ) -> Result<()> {
         match self.mode {
-            Mode::ProcessingTime => self.processing_time(&batch, ctx.now())?,
+            Mode::ProcessingTime => self.processing_time(&batch, ctx)?,
             Mode::EventTime | Mode::Batch => self.event_time(&batch, ctx)?,
         }
         self.finish(ctx)

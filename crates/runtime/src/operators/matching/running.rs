@@ -170,7 +170,7 @@ impl Running {
             set.aggregation.merge_within(&[group], &[base])?;
         }
         let arguments = set.calls.arguments(columns, context)?;
-        let now = (context.now / 1_000_000) as i64;
+        let now = context.millis();
         let rows = GroupedRows { columns: &arguments, groups: &[group], signs: None, now };
         set.aggregation.update(&rows)?;
         Ok(group)

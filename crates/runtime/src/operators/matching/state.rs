@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use flott_functions::RecordTimes;
 use flott_state::{StateDecoder, StateEncoder, StateError, StateReader, StateWriter};
 
 use super::MatchOperator;
@@ -187,7 +188,8 @@ fn read_events(
     }
     let columns = matcher.buffer.rows().codec().decode(&bytes)?;
     let rows = matcher.buffer.rows_mut().push_batch(&columns, bytes.len())?;
-    let bits = matcher.bits(&columns, bytes.len(), now);
+    let now = now.div_euclid(1_000_000) as i64;
+    let bits = matcher.bits(&columns, &RecordTimes::new(bytes.len(), move || now));
     let events = written.iter().zip(rows).zip(bits).map(|(((number, time, _), row), bits)| {
         matcher.buffer.add_event(row, *number, *time, bits)
     });

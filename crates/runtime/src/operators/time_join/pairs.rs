@@ -101,7 +101,7 @@ impl Pairs {
         if self.events.is_empty() {
             return Ok(());
         }
-        let holds = self.holds(sides, ctx.now())?;
+        let holds = self.holds(sides, ctx)?;
         let one_sided = matches!(self.kind, JoinKind::Semi | JoinKind::Anti);
         let mut output = Output::default();
         let mut released = [Vec::new(), Vec::new()];
@@ -156,14 +156,14 @@ impl Pairs {
     }
 
     /// For each pair whether the residual condition is TRUE; `None`: there is none.
-    fn holds(&self, sides: &[SideRows; 2], now: i64) -> Result<Option<BooleanArray>> {
+    fn holds(&self, sides: &[SideRows; 2], ctx: &OperatorContext) -> Result<Option<BooleanArray>> {
         let Some(residual) = &self.residual else { return Ok(None) };
         if self.left.is_empty() {
             return Ok(None);
         }
         let left = |wanted: &[usize]| sides[LEFT].some_columns(&self.left, wanted);
         let right = |wanted: &[usize]| sides[RIGHT].some_columns(&self.right, wanted);
-        residual.holds(self.left.len(), now, left, right).map(Some)
+        residual.holds(&ctx.record_times(self.left.len()), left, right).map(Some)
     }
 
     fn emit(&self, output: Output, sides: &[SideRows; 2], ctx: &mut OperatorContext) -> Result<()> {

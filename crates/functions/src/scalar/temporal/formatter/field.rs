@@ -48,6 +48,21 @@ impl Field {
         (self as usize) < Self::AmPm as usize
     }
 
+    /// For how many seconds its value stays: times that lie between the same two multiples of that have
+    /// the same one. `None` for what changes within a second.
+    pub fn stays_for(self) -> Option<i64> {
+        match self {
+            date if date.is_of_date() => Some(86_400),
+            Self::AmPm => Some(43_200),
+            Self::Hour | Self::HourFrom1 | Self::HalfDayHour | Self::HalfDayHourFrom1 => {
+                Some(3_600)
+            }
+            Self::Minute => Some(60),
+            Self::Second => Some(1),
+            _ => None,
+        }
+    }
+
     /// The least and greatest value.
     pub fn range(self) -> (i64, i64) {
         match self {

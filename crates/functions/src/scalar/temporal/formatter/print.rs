@@ -46,6 +46,18 @@ enum Missing {
 }
 
 impl Formatter {
+    /// For how many seconds of local time its text stays: times that lie between the same two
+    /// multiples of that are written alike. `None` where fractions of a second are written.
+    pub fn stays_for(&self) -> Option<i64> {
+        let of = |item: &Item| match item {
+            Item::Text(_) | Item::Zone(_) => Some(i64::MAX),
+            Item::Number(number) => number.field.stays_for(),
+            Item::Name { field, .. } => field.stays_for(),
+            Item::Fraction(_) | Item::Optional(_) | Item::Padded { .. } => None,
+        };
+        self.items.iter().map(of).try_fold(86_400, |least, stays| Some(stays?.min(least)))
+    }
+
     /// Writes a local time; the error says what it cannot write.
     pub fn print(&self, out: &mut String, time: &LocalTime) -> Result<(), String> {
         print_all(&self.items, out, time).map_err(|missing| match missing {
