@@ -5,11 +5,13 @@
 //! cargo run --release -p flott-bench -- generate --events 1000000 --out target/nexmark
 //! cargo run --release -p flott-bench -- run --data target/nexmark/json/p1 --format json q0 q1 agg
 //! cargo run --release -p flott-bench -- run --events 1000000 q0 q1 agg
+//! cargo run --release -p flott-bench -- spill agg --memory 64mb
 //! ```
 
 mod generate;
 mod process;
 mod queries;
+mod spill;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,6 +63,8 @@ enum Command {
         /// The queries, by name; all of them when none is given.
         queries: Vec<String>,
     },
+    /// Run a query whose state outgrows its memory.
+    Spill(spill::SpillArgs),
 }
 
 /// What can go wrong here.
@@ -88,6 +92,7 @@ fn main() -> ExitCode {
             };
             run(&tables, parallelism, repeat, &queries)
         }
+        Command::Spill(args) => spill::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

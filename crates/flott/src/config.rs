@@ -1,5 +1,6 @@
 //! The options of a session: what SET and RESET change, and what the stages read of it.
 
+mod memory;
 mod recovery;
 
 use std::path::PathBuf;
@@ -13,11 +14,12 @@ use flott_plan::{
 };
 use jiff::tz::TimeZone;
 
+pub(crate) use memory::Memory;
 pub(crate) use recovery::{Recovery, Storage};
 
 /// All options that Flott reads.
 pub fn options() -> impl Iterator<Item = &'static OptionDef> {
-    OPTIONS.iter().chain(recovery::OPTIONS)
+    OPTIONS.iter().chain(memory::OPTIONS).chain(recovery::OPTIONS)
 }
 
 /// Options that Flott reads; SET takes any other key too, as Flink does.

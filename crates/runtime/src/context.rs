@@ -34,8 +34,8 @@ pub struct TaskInfo {
     pub zone: TimeZone,
     /// Processing time.
     pub clock: Arc<dyn Clock>,
-    /// The memory that all operators of the job share for their state; each one's
-    /// [`state_bytes`](crate::Operator::state_bytes) are charged to it.
+    /// The memory that all operators of the job share for their state, and where goes what has no
+    /// room; each one's [`state_bytes`](crate::Operator::state_bytes) are charged to it.
     pub memory: MemoryBudget,
     /// Names the job's run.
     pub job_id: Arc<str>,

@@ -1,8 +1,10 @@
 //! A bench for one operator: feed it, move its clock, look at what comes out.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flott_state::MemoryBudget;
 use flott_types::ChangelogBatch;
 
 use crate::Result;
@@ -24,6 +26,26 @@ pub struct OperatorHarness {
     clock: Arc<VirtualClock>,
     metrics: Arc<OperatorMetrics>,
     recorded: Recorded,
+    /// How often it was fed.
+    fed: u64,
+    /// Whether checkpoints are taken by the test itself.
+    has_checkpoints: bool,
+}
+
+thread_local! {
+    static MEMORY: RefCell<Option<MemoryBudget>> = const { RefCell::new(None) };
+}
+
+/// Runs tests whose operators hold at most `keys` keys in memory after each batch, if they can spill.
+pub fn on_disk(keys: usize, tests: impl FnOnce()) {
+    MEMORY.set(Some(MemoryBudget::crowded(keys)));
+    tests();
+    MEMORY.set(None);
+}
+
+/// How many cases of a test to run of so many: fewer [on disk](on_disk), where each takes longer.
+pub fn cases(all: u32) -> u32 {
+    if MEMORY.with_borrow(Option::is_some) { (all / 40).max(6) } else { all }
 }
 
 type Recorded = Arc<Mutex<Vec<StreamElement>>>;
@@ -56,8 +78,26 @@ impl OperatorHarness {
         contract: Option<OutputContract>,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<Self> {
+        let memory = MEMORY.with_borrow(Clone::clone);
+        Self::within(
+            operator,
+            inputs,
+            contract,
+            checkpoint,
+            memory.unwrap_or_else(MemoryBudget::unlimited),
+        )
+    }
+
+    /// Opens an operator of any type that keeps to a budget.
+    pub fn within(
+        operator: Box<dyn Operator>,
+        inputs: usize,
+        contract: Option<OutputContract>,
+        checkpoint: Option<&Checkpoint>,
+        memory: MemoryBudget,
+    ) -> Result<Self> {
         let clock = Arc::new(VirtualClock::new(0));
-        let info = TaskInfo::single(operator.name(), clock.clone());
+        let info = TaskInfo { memory, ..TaskInfo::single(operator.name(), clock.clone()) };
         let metrics = Arc::new(OperatorMetrics::default());
         let recorded = Recorded::default();
         let check = contract
@@ -68,7 +108,7 @@ impl OperatorHarness {
         let uid: Arc<str> = "operator".into();
         let mut link = Link::new(uid, operator, inputs, outputs, info, metrics.clone());
         link.open(checkpoint)?;
-        Ok(Self { link, clock, metrics, recorded })
+        Ok(Self { link, clock, metrics, recorded, fed: 0, has_checkpoints: false })
     }
 
     /// Feeds rows.
@@ -78,12 +118,26 @@ impl OperatorHarness {
 
     /// Feeds rows with watermarks between them.
     pub fn marked(&mut self, input: usize, batch: ChangelogBatch, marks: Marks) -> Result<()> {
-        self.link.batch(input, MarkedBatch { batch, marks })
+        self.link.batch(input, MarkedBatch { batch, marks })?;
+        self.check_changes()
+    }
+
+    /// Now and then a checkpoint, to see that what changed since the one before it is all there. Only debug
+    /// builds look, and only as long as the test takes none itself.
+    fn check_changes(&mut self) -> Result<()> {
+        self.fed += 1;
+        let looks = cfg!(debug_assertions) && !self.has_checkpoints;
+        if looks && self.fed % 3 == 1 && self.link.can_snapshot() {
+            let kind = CheckpointKind::Checkpoint;
+            self.link.snapshot(&Barrier { checkpoint: self.fed, kind })?;
+        }
+        Ok(())
     }
 
     /// Feeds a watermark, in milliseconds since the epoch.
     pub fn watermark(&mut self, input: usize, watermark: i64) -> Result<()> {
-        self.link.watermark(input, watermark)
+        self.link.watermark(input, watermark)?;
+        self.check_changes()
     }
 
     /// Makes an input idle or active.
@@ -94,7 +148,8 @@ impl OperatorHarness {
     /// Moves processing time on by `millis` and fires the timers that are due.
     pub fn advance_clock(&mut self, millis: i64) -> Result<()> {
         self.clock.advance(millis);
-        self.link.tick(crate::Clock::now(&*self.clock))
+        self.link.tick(crate::Clock::now(&*self.clock))?;
+        self.check_changes()
     }
 
     /// Ends an input after its final watermark.
@@ -103,16 +158,25 @@ impl OperatorHarness {
         self.link.end(input, EndOfInput::Drained)
     }
 
-    /// The state now, as a checkpoint would keep it.
+    /// The state now, as a savepoint would hold it.
     pub fn snapshot(&mut self) -> Result<Checkpoint> {
+        self.checkpoint(1, CheckpointKind::Savepoint)
+    }
+
+    /// What the operator gives for a checkpoint: all state at first, then what changed since the one before.
+    pub fn checkpoint(&mut self, id: u64, kind: CheckpointKind) -> Result<Checkpoint> {
+        if kind == CheckpointKind::Checkpoint && !self.has_checkpoints {
+            self.has_checkpoints = true;
+            self.link.begin_checkpoints();
+        }
         let mut snapshot = TaskSnapshot::default();
-        let barrier = Barrier { checkpoint: 1, kind: CheckpointKind::Checkpoint };
+        let barrier = Barrier { checkpoint: id, kind };
         self.link.barrier(&barrier, &mut snapshot)?;
         let states = snapshot.operators.into_iter();
         let operators: BTreeMap<_, _> = states
             .map(|(uid, state)| (uid, OperatorStates { parallelism: 1, tasks: vec![state] }))
             .collect();
-        Ok(Checkpoint { id: 1, operators, ..Checkpoint::default() })
+        Ok(Checkpoint { id, kind, operators, ..Checkpoint::default() })
     }
 
     /// What came out since the last call, barriers left out.

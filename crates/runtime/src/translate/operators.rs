@@ -72,8 +72,7 @@ fn operator(
                 let options = SortOptions { descending: *descending, nulls_first: *nulls_first };
                 (*column, options)
             });
-            let schema = node.schema.to_arrow();
-            Box::new(SortOperator::new(keys.collect(), sort.offset, sort.fetch, schema))
+            Box::new(SortOperator::new(keys.collect(), sort.offset, sort.fetch, &node.schema))
         }
         PhysicalOp::Over(spec) => {
             let schema = node.schema.to_arrow();

@@ -156,8 +156,8 @@ impl DistinctValues {
     }
 
     /// Drops up to `limit` values that expired.
-    pub fn sweep(&mut self, now: i64, limit: usize) {
-        self.sets.sweep(now, limit);
+    pub fn sweep(&mut self, now: i64, limit: usize) -> Vec<u32> {
+        self.sets.sweep(now, limit)
     }
 
     /// Writes the values of a group.

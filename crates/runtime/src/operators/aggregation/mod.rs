@@ -22,6 +22,8 @@ pub(super) use state::{GroupReader, GroupWriter};
 
 /// The aggregates of an operator.
 pub(super) struct Aggregation {
+    specs: Vec<ColumnAggregate>,
+    ttl: Option<Ttl>,
     calls: Vec<Call>,
     distinct: Vec<DistinctValues>,
     /// Whether rows may be taken back.
@@ -55,7 +57,14 @@ pub(super) struct GroupedRows<'a> {
 impl Aggregation {
     /// The aggregates of some calls. With a TTL values of DISTINCT expire one by one.
     pub fn new(calls: &[ColumnAggregate], retracts: bool, ttl: Option<Ttl>) -> Result<Self> {
-        let mut this = Self { calls: Vec::new(), distinct: Vec::new(), retracts, groups: 0 };
+        let mut this = Self {
+            specs: calls.to_vec(),
+            ttl,
+            calls: Vec::new(),
+            distinct: Vec::new(),
+            retracts,
+            groups: 0,
+        };
         for call in calls {
             let signs = this.sign_source(call, ttl);
             let spec = spec(call, retracts);
@@ -64,6 +73,11 @@ impl Aggregation {
             this.calls.push(Call { text: describe(call), args, signs, accumulator });
         }
         Ok(this)
+    }
+
+    /// The same aggregates without any group.
+    pub fn emptied(&self) -> Result<Self> {
+        Self::new(&self.specs, self.retracts, self.ttl)
     }
 
     /// Where a call's signs come from. DISTINCT calls of the same columns share the values seen.
@@ -194,8 +208,8 @@ impl Aggregation {
     }
 
     /// Drops up to `limit` values of DISTINCT that expired.
-    pub fn sweep(&mut self, now: i64, limit: usize) {
-        self.distinct.iter_mut().for_each(|set| set.sweep(now, limit));
+    pub fn sweep(&mut self, now: i64, limit: usize) -> Vec<u32> {
+        self.distinct.iter_mut().flat_map(|set| set.sweep(now, limit)).collect()
     }
 
     /// The bytes held.

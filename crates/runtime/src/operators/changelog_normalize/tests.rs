@@ -107,6 +107,8 @@ fn any_change() -> impl Strategy<Value = Change> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::testing::cases(256)))]
+
     #[test]
     fn agrees_with_a_map(
         batches in prop::collection::vec(
@@ -128,4 +130,13 @@ proptest! {
         let rows: Table = kept.into_values().map(|row| (row, 1)).collect();
         prop_assert_eq!(table, rows);
     }
+}
+
+#[test]
+fn rows_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        agrees_with_a_map();
+        kinds_follow_from_what_is_kept();
+        state_expires_and_unchanged_rows_renew_it();
+    });
 }

@@ -165,6 +165,8 @@ fn sorted(mut changes: Vec<Change>) -> Vec<Change> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::testing::cases(256)))]
+
     #[test]
     fn rows_are_those_of_the_definition(
         case in any_case(),
@@ -268,4 +270,13 @@ fn state_is_bounded_by_the_ttl() {
         }
         assert!(after[39] <= after[8] * 5 / 4, "{keep:?} {by_time}: {after:?}");
     }
+}
+
+#[test]
+fn keys_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        rows_are_those_of_the_definition();
+        keys_expire_after_their_last_write();
+        the_first_row_waits_for_the_watermark();
+    });
 }

@@ -49,6 +49,11 @@ impl Bundle {
         }
     }
 
+    /// Whether no change waits.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
     /// How many rows more it takes.
     fn room(&self) -> usize {
         usize::try_from(self.limits.size.saturating_sub(self.rows)).unwrap_or(usize::MAX)
@@ -73,6 +78,11 @@ impl Bundle {
         self.before.clear();
         self.bytes.clear();
         self.deadline = None;
+    }
+
+    /// Whether the bundle holds changes of a slot's group.
+    pub fn holds(&self, slot: u32) -> bool {
+        self.rows > 0 && self.is_touched.contains(slot)
     }
 
     /// The bytes held.
@@ -114,7 +124,9 @@ impl GroupAggregateOperator {
         let columns = batch.rows.columns();
         let keys = super::pick(columns, &self.keys);
         let encoded: KeyBatch = self.slots.encoder().encode(&keys, batch.len())?;
+        self.load(&encoded, now)?;
         self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
+        self.slots.meet(&self.row_slots);
         self.remember(bundle)?;
         match self.lives.take() {
             None => {
@@ -198,7 +210,7 @@ impl GroupAggregateOperator {
                 }
             }
             if self.slots.meta().ttl().is_some() {
-                self.sweep(ctx.now(), usize::try_from(bundle.rows).unwrap_or(usize::MAX));
+                self.sweep(ctx.now(), usize::try_from(bundle.rows).unwrap_or(usize::MAX))?;
             }
             bundle.clear();
             self.account();

@@ -26,6 +26,8 @@ pub(super) struct Lives {
     groups: Vec<u32>,
     /// By group.
     rows: Vec<i64>,
+    /// By group: the slot that has it, or had it last.
+    slots: Vec<u32>,
     /// Groups that are nobody's.
     free: Vec<u32>,
     /// Groups that ended and still hold their state.
@@ -100,6 +102,11 @@ impl Lives {
         self.group(slot) != NONE
     }
 
+    /// The slot that has a group, if one has.
+    pub fn slot(&self, group: u32) -> Option<u32> {
+        self.slots.get(group as usize).copied().filter(|slot| self.group(*slot) == group)
+    }
+
     /// The rows of a slot's group.
     pub fn rows(&self, slot: u32) -> i64 {
         self.rows.get(self.group(slot) as usize).copied().unwrap_or(0)
@@ -114,9 +121,11 @@ impl Lives {
     pub fn revive(&mut self, slot: u32, rows: i64) -> u32 {
         let group = self.free.pop().unwrap_or_else(|| {
             self.rows.push(0);
+            self.slots.push(slot);
             self.rows.len() as u32 - 1
         });
         self.rows[group as usize] = rows;
+        self.slots[group as usize] = slot;
         if slot as usize >= self.groups.len() {
             self.groups.resize(slot as usize + 1, NONE);
         }
@@ -140,6 +149,7 @@ impl Lives {
 
     /// The bytes held.
     pub fn memory(&self) -> usize {
-        (self.groups.capacity() + self.free.capacity()) * 4 + self.rows.capacity() * 8
+        let numbers = self.groups.capacity() + self.slots.capacity() + self.free.capacity();
+        numbers * 4 + self.rows.capacity() * 8
     }
 }

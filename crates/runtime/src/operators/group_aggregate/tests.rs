@@ -174,7 +174,7 @@ fn output(keys: usize, calls: &[ColumnAggregate]) -> Schema {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(crate::testing::cases(96)))]
 
     #[test]
     fn changelogs_are_those_of_counting_by_hand(
@@ -359,7 +359,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(crate::testing::cases(96)))]
 
     #[test]
     fn bundles_give_net_changes(
@@ -448,4 +448,15 @@ fn watermarks_wait_for_the_rows_before_them() {
         matches!(given.as_slice(), [StreamElement::Batch(_), StreamElement::Watermark(3)]),
         "{given:?}"
     );
+}
+
+#[test]
+fn groups_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        changelogs_are_those_of_counting_by_hand();
+        bundles_give_net_changes();
+        idle_groups_are_forgotten_and_others_kept_alive();
+        select_distinct_gives_a_row_once();
+        watermarks_wait_for_the_rows_before_them();
+    });
 }

@@ -162,15 +162,17 @@ impl Panes {
     }
 
     /// Writes the panes.
-    pub fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
-        let slots: Vec<u32> = self.slots.index().slots().collect();
+    pub fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let slots = self.slots.to_write(state);
         let mut writer = GroupWriter::new(&self.aggregation, &slots)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
         self.slots.snapshot(section, |slot, out| {
             out.i64(self.rows[slot as usize]);
             writer.write(out);
         })?;
-        writer.finish()
+        writer.finish()?;
+        self.slots.handed_over(state);
+        Ok(())
     }
 
     /// Takes up panes that were written.

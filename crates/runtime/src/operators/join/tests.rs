@@ -185,7 +185,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(crate::testing::cases(600)))]
 
     #[test]
     fn the_output_is_the_join_of_the_inputs(
@@ -423,4 +423,18 @@ fn a_side_without_ttl_keeps_its_rows() {
         // What came 100 s ago on the other side is gone, so that the row meets nothing.
         assert_eq!(feed(&mut it, &case, kept, &[row(Insert, 1, 40)]), [], "{kept}");
     }
+}
+
+#[test]
+fn rows_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        the_output_is_the_join_of_the_inputs();
+        batches_give_what_row_by_row_gives();
+        rows_that_are_never_taken_back_are_joined_the_same();
+        rows_of_a_unique_key_are_joined_the_same();
+        a_row_expires_unless_it_or_its_matches_change();
+        a_match_takes_each_padded_row_back_right_before_its_pair();
+        kinds_pass_through_an_inner_join();
+        batch_mode_gives_final_rows();
+    });
 }

@@ -263,6 +263,8 @@ fn any_edits() -> impl Strategy<Value = Vec<Edit>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::testing::cases(256)))]
+
     #[test]
     fn the_output_is_what_ranking_gives(
         case in any_case(),
@@ -434,4 +436,16 @@ fn expired_partitions_are_given_back() {
         after.push(it.counts().state_bytes);
     }
     assert!(after[39] <= after[8] * 5 / 4, "{after:?}");
+}
+
+#[test]
+fn partitions_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        the_output_is_what_ranking_gives();
+        batches_give_what_row_by_row_gives();
+        batch_mode_gives_final_rows();
+        each_partition_has_the_number_of_rows_that_its_first_row_asks_for();
+        partitions_expire_as_a_whole();
+        a_single_first_row_is_updated();
+    });
 }

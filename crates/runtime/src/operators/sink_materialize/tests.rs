@@ -143,6 +143,8 @@ fn choices() -> impl Strategy<Value = Vec<(i64, Option<(i64, i64)>)>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(crate::testing::cases(256)))]
+
     /// Whatever rows share a key, the sink holds for each key one of the query's rows: the one that came
     /// last.
     #[test]
@@ -223,4 +225,13 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn rows_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        the_sink_has_the_latest_row_of_each_key();
+        the_latest_row_of_a_key_is_given();
+        idle_keys_are_forgotten();
+    });
 }
