@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use flott_functions::aggregate_function;
-use flott_plan::physical::{ColumnAggregate, GroupAggregate};
+use flott_plan::physical::{AggregatePhase, ColumnAggregate, GroupAggregate};
 use flott_runtime::operators::GroupAggregateOperator;
 use flott_runtime::testing::OperatorHarness;
 use flott_runtime::{Checkpoint, CheckpointDirectory, CheckpointKind, CheckpointStore};
@@ -140,12 +140,13 @@ fn query(resumed: Option<&Checkpoint>) -> OperatorHarness {
         emit_update_before: false,
         final_only: false,
         state_ttl: 0,
-        mini_batch: None,
+        phase: AggregatePhase::Complete,
+        split: None,
     };
     let types = [DataType::bigint(), count, DataType::bigint()];
     let fields = types.into_iter().enumerate();
     let output = Schema::new(fields.map(|(i, ty)| Field::new(format!("c{i}"), ty)).collect());
-    let operator = GroupAggregateOperator::new(&spec, &input(), output.to_arrow()).unwrap();
+    let operator = GroupAggregateOperator::new(&spec, None, &input(), output.to_arrow()).unwrap();
     OperatorHarness::resumed(operator, 1, None, resumed).unwrap()
 }
 

@@ -63,6 +63,7 @@ impl Link {
                 marks: Marks::NONE,
                 timers: Default::default(),
                 metrics,
+                captured: None,
             },
             open_inputs: inputs,
             handed_over: None,

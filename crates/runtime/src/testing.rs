@@ -23,13 +23,34 @@ use crate::stage::Stage;
 /// Runs one operator as a task would, in virtual time that starts at 0.
 pub struct OperatorHarness {
     link: Link,
+    inputs: usize,
+    contract: Option<OutputContract>,
     clock: Arc<VirtualClock>,
     metrics: Arc<OperatorMetrics>,
     recorded: Recorded,
-    /// How often it was fed.
-    fed: u64,
+    /// What it was fed, if that is kept.
+    fed: Option<Vec<Fed>>,
+    /// How many things it was fed.
+    steps: u64,
     /// Whether checkpoints are taken by the test itself.
     has_checkpoints: bool,
+}
+
+/// What a harness was fed.
+#[derive(Debug, Clone)]
+pub enum Fed {
+    /// Rows of an input, with watermarks between them.
+    Rows(usize, MarkedBatch),
+    /// A watermark of an input.
+    Watermark(usize, i64),
+    /// An input became idle, or active.
+    Idle(usize, bool),
+    /// Processing time, by which the clock moved on.
+    Clock(i64),
+    /// The end of an input.
+    End(usize),
+    /// The operator went on from its snapshot, and the clock from 0.
+    Restart,
 }
 
 thread_local! {
@@ -98,7 +119,19 @@ impl OperatorHarness {
     ) -> Result<Self> {
         let clock = Arc::new(VirtualClock::new(0));
         let info = TaskInfo { memory, ..TaskInfo::single(operator.name(), clock.clone()) };
+        Self::task(operator, inputs, contract, checkpoint, (info, clock))
+    }
+
+    /// Opens an operator as one of several tasks, with the clock that is also in its `info`.
+    pub fn task(
+        operator: Box<dyn Operator>,
+        inputs: usize,
+        contract: Option<OutputContract>,
+        checkpoint: Option<&Checkpoint>,
+        (info, clock): (TaskInfo, Arc<VirtualClock>),
+    ) -> Result<Self> {
         let metrics = Arc::new(OperatorMetrics::default());
+        let kept = contract.clone();
         let recorded = Recorded::default();
         let check = contract
             .map(|contract| OutputCheck::new(info.name.clone(), contract, false, Arc::default()))
@@ -108,7 +141,52 @@ impl OperatorHarness {
         let uid: Arc<str> = "operator".into();
         let mut link = Link::new(uid, operator, inputs, outputs, info, metrics.clone());
         link.open(checkpoint)?;
-        Ok(Self { link, clock, metrics, recorded, fed: 0, has_checkpoints: false })
+        Ok(Self {
+            link,
+            inputs,
+            contract: kept,
+            clock,
+            metrics,
+            recorded,
+            fed: None,
+            steps: 0,
+            has_checkpoints: false,
+        })
+    }
+
+    /// Keeps what it is fed from now on.
+    #[must_use]
+    pub fn keeping_feed(mut self) -> Self {
+        self.fed = Some(Vec::new());
+        self
+    }
+
+    /// What it was fed, if that was kept.
+    pub fn fed(&self) -> &[Fed] {
+        self.fed.as_deref().unwrap_or_default()
+    }
+
+    /// Goes on from its own snapshot with a new operator; what came out and was not taken stays.
+    pub fn restarted(self, operator: impl Operator + 'static) -> Result<Self> {
+        self.restarted_boxed(Box::new(operator))
+    }
+
+    /// The same with an operator of any type.
+    pub fn restarted_boxed(mut self, operator: Box<dyn Operator>) -> Result<Self> {
+        self.note(|| Fed::Restart);
+        let checkpoint = self.snapshot()?;
+        let given = self.take();
+        let contract = self.contract.take();
+        let mut next = Self::boxed(operator, self.inputs, contract, Some(&checkpoint))?;
+        next.recorded.lock().unwrap_or_else(PoisonError::into_inner).splice(..0, given);
+        next.fed = self.fed;
+        Ok(next)
+    }
+
+    fn note(&mut self, fed: impl FnOnce() -> Fed) {
+        if let Some(all) = &mut self.fed {
+            all.push(fed());
+        }
     }
 
     /// Feeds rows.
@@ -118,35 +196,40 @@ impl OperatorHarness {
 
     /// Feeds rows with watermarks between them.
     pub fn marked(&mut self, input: usize, batch: ChangelogBatch, marks: Marks) -> Result<()> {
-        self.link.batch(input, MarkedBatch { batch, marks })?;
+        let rows = MarkedBatch { batch, marks };
+        self.note(|| Fed::Rows(input, rows.clone()));
+        self.link.batch(input, rows)?;
         self.check_changes()
     }
 
     /// Now and then a checkpoint, to see that what changed since the one before it is all there. Only debug
     /// builds look, and only as long as the test takes none itself.
     fn check_changes(&mut self) -> Result<()> {
-        self.fed += 1;
+        self.steps += 1;
         let looks = cfg!(debug_assertions) && !self.has_checkpoints;
-        if looks && self.fed % 3 == 1 && self.link.can_snapshot() {
+        if looks && self.steps % 3 == 1 && self.link.can_snapshot() {
             let kind = CheckpointKind::Checkpoint;
-            self.link.snapshot(&Barrier { checkpoint: self.fed, kind })?;
+            self.link.snapshot(&Barrier { checkpoint: self.steps, kind })?;
         }
         Ok(())
     }
 
     /// Feeds a watermark, in milliseconds since the epoch.
     pub fn watermark(&mut self, input: usize, watermark: i64) -> Result<()> {
+        self.note(|| Fed::Watermark(input, watermark));
         self.link.watermark(input, watermark)?;
         self.check_changes()
     }
 
     /// Makes an input idle or active.
     pub fn idle(&mut self, input: usize, idle: bool) -> Result<()> {
+        self.note(|| Fed::Idle(input, idle));
         self.link.idle(input, idle)
     }
 
     /// Moves processing time on by `millis` and fires the timers that are due.
     pub fn advance_clock(&mut self, millis: i64) -> Result<()> {
+        self.note(|| Fed::Clock(millis));
         self.clock.advance(millis);
         self.link.tick(crate::Clock::now(&*self.clock))?;
         self.check_changes()
@@ -154,6 +237,7 @@ impl OperatorHarness {
 
     /// Ends an input after its final watermark.
     pub fn end(&mut self, input: usize) -> Result<()> {
+        self.note(|| Fed::End(input));
         self.link.watermark(input, i64::MAX)?;
         self.link.end(input, EndOfInput::Drained)
     }

@@ -16,7 +16,7 @@ use common::operators::Count;
 use common::sinks::TestSink;
 use common::sources::Batches;
 use common::{by_key, checked, operator, pairs, sink, source};
-use flott_plan::physical::GroupAggregate;
+use flott_plan::physical::{AggregatePhase, GroupAggregate};
 use flott_runtime::operators::GroupAggregateOperator;
 use flott_runtime::testing::OperatorHarness;
 use flott_runtime::{
@@ -353,10 +353,11 @@ fn distinct(resumed: Option<&Checkpoint>) -> OperatorHarness {
         emit_update_before: false,
         final_only: false,
         state_ttl: 1000,
-        mini_batch: None,
+        phase: AggregatePhase::Complete,
+        split: None,
     };
     let schema = Schema::new(vec![Field::new("key", DataType::bigint())]);
-    let operator = GroupAggregateOperator::new(&spec, &schema, schema.to_arrow()).unwrap();
+    let operator = GroupAggregateOperator::new(&spec, None, &schema, schema.to_arrow()).unwrap();
     OperatorHarness::resumed(operator, 1, None, resumed).unwrap()
 }
 

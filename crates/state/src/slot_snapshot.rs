@@ -1,7 +1,7 @@
 //! Keys and their values into snapshots and back.
 
 use crate::error::Result;
-use crate::keys::{NO_SLOT, key_group};
+use crate::keys::{KeyEncoder, NO_SLOT, key_group};
 use crate::slots::KeySlots;
 use crate::snapshot::{
     KeyedEntries, KeyedSection, SnapshotScope, StateDecoder, StateEncoder, StateWriter,
@@ -79,12 +79,13 @@ impl KeySlots {
         for slot in self.to_write(section.state()) {
             key.clear();
             self.index.write_row(slot, &mut key);
+            let group = self.group_of(slot, &key, groups)?;
             key.extend_from_slice(suffix);
-            section.entry(self.index.key_group(slot, groups), &key, |out| write(slot, out));
+            section.entry(group, &key, |out| write(slot, out));
         }
         if section.state().scope() == SnapshotScope::Changes {
             self.write_removed(section, suffix)?;
-            self.write_expired(section, suffix);
+            self.write_expired(section, suffix)?;
         }
         Ok(())
     }
@@ -94,7 +95,7 @@ impl KeySlots {
         let now = section.state().now();
         let gone: Vec<(&[u8], u64)> = self.published.gone().collect();
         for chunk in gone.chunks(CHUNK) {
-            write_absent(section, suffix, chunk, |rows, slots| {
+            write_absent(self, section, suffix, chunk, |rows, slots| {
                 let keys = self.encoder().encode_rows(rows)?;
                 self.index.lookup(&keys, slots)?;
                 let in_memory = slots.clone();
@@ -111,9 +112,9 @@ impl KeySlots {
     }
 
     /// Says which keys of earlier snapshots have expired after they changed.
-    fn write_expired(&self, section: &mut KeyedSection<'_>, suffix: &[u8]) {
+    fn write_expired(&self, section: &mut KeyedSection<'_>, suffix: &[u8]) -> Result<()> {
         if self.meta.ttl().is_none() {
-            return;
+            return Ok(());
         }
         let (groups, now) = (section.max_parallelism(), section.state().now());
         let mut key = Vec::new();
@@ -121,10 +122,28 @@ impl KeySlots {
             if self.index.contains(slot) && self.is_left_out(slot, now) {
                 key.clear();
                 self.index.write_row(slot, &mut key);
+                let group = self.group_of(slot, &key, groups)?;
                 key.extend_from_slice(suffix);
-                section.gone(self.index.key_group(slot, groups), &key);
+                section.gone(group, &key);
             }
         }
+        Ok(())
+    }
+
+    /// The key group of a slot, whose key is given as an encoded row.
+    fn group_of(&self, slot: u32, key: &[u8], max_parallelism: u16) -> Result<u16> {
+        let owners = self.owner_groups(&[key], max_parallelism)?;
+        let owner = owners.and_then(|owners| owners.first().copied());
+        Ok(owner.unwrap_or_else(|| self.index.key_group(slot, max_parallelism)))
+    }
+
+    /// The key groups of keys that are encoded rows, where their first columns decide.
+    fn owner_groups(&self, rows: &[&[u8]], max_parallelism: u16) -> Result<Option<Vec<u16>>> {
+        let Some(count) = self.owned_by else { return Ok(None) };
+        let columns = self.encoder().codec().decode(rows)?;
+        let encoder = KeyEncoder::new(&self.encoder().types()[..count]);
+        let keys = encoder.encode(&columns[..count], rows.len())?;
+        Ok(Some(keys.key_groups(max_parallelism).collect()))
     }
 
     /// Says that all keys of earlier snapshots are gone, but for those that are in `again`: these slots are
@@ -145,7 +164,7 @@ impl KeySlots {
         let live = keys.iter().zip(&slots).map(|(key, slot)| (&key[..], self.index.hash(*slot)));
         let gone: Vec<(&[u8], u64)> = live.chain(self.published.gone()).collect();
         for chunk in gone.chunks(CHUNK) {
-            write_absent(section, suffix, chunk, |rows, slots| match again {
+            write_absent(self, section, suffix, chunk, |rows, slots| match again {
                 Some(again) => again.index.lookup(&self.encoder().encode_rows(rows)?, slots),
                 None => {
                     slots.resize(rows.len(), NO_SLOT);
@@ -208,10 +227,13 @@ impl KeySlots {
             let rows: Vec<_> = chunk.iter().map(|(entry, _)| entry.key).collect();
             let keys = self.encoder().encode_rows(&rows)?;
             let groups = keys.key_groups(max_parallelism);
+            let owners = self.owner_groups(&rows, max_parallelism)?;
             self.index.lookup_or_insert(&keys, &mut slots, &mut new)?;
             let mut new = new.iter().peekable();
             for (row, ((mut entry, written), group)) in chunk.drain(..).zip(groups).enumerate() {
-                if group != entry.key_group {
+                let owner = owners.as_ref().map_or(group, |owners| owners[row]);
+                // Sections of a first version went by the whole key.
+                if owner != entry.key_group && group != entry.key_group {
                     return Err(entry.value.damaged("key in the wrong key group"));
                 }
                 if new.next_if_eq(&&(row as u32)).is_none() {
@@ -229,6 +251,7 @@ impl KeySlots {
 
 /// Says of keys, each with its hash, that they are gone, if `find` gives no slot for them.
 fn write_absent(
+    of: &KeySlots,
     section: &mut KeyedSection<'_>,
     suffix: &[u8],
     keys: &[(&[u8], u64)],
@@ -239,11 +262,13 @@ fn write_absent(
     let mut slots = Vec::new();
     find(&rows, &mut slots)?;
     let mut gone = Vec::new();
-    for ((key, hash), _) in keys.iter().zip(slots).filter(|(_, slot)| *slot == NO_SLOT) {
+    let owners = of.owner_groups(&rows, groups)?;
+    for (at, (key, hash)) in keys.iter().enumerate().filter(|(at, _)| slots[*at] == NO_SLOT) {
         gone.clear();
         gone.extend_from_slice(key);
         gone.extend_from_slice(suffix);
-        section.gone(key_group(*hash, groups), &gone);
+        let own = || key_group(*hash, groups);
+        section.gone(owners.as_ref().map_or_else(own, |owners| owners[at]), &gone);
     }
     Ok(())
 }

@@ -94,6 +94,8 @@ pub struct KeySlots {
     pub(crate) keeps_expired: bool,
     /// The keys that are on disk.
     pub(crate) disk: Disk,
+    /// How many of a key's columns decide its key group, where not all of them do.
+    pub(crate) owned_by: Option<usize>,
 }
 
 impl KeySlots {
@@ -105,6 +107,7 @@ impl KeySlots {
             published: Published::default(),
             keeps_expired: false,
             disk: Disk::default(),
+            owned_by: None,
         }
     }
 
@@ -112,6 +115,13 @@ impl KeySlots {
     /// left out of snapshots, nor when they are read.
     pub fn keeping_expired(self) -> Self {
         Self { keeps_expired: true, ..self }
+    }
+
+    /// The first so many columns of a key decide its key group: those by which rows find their task, where
+    /// an operator keeps more than one entry for each value of them. Such keys are not moved to disk.
+    #[must_use]
+    pub fn owned_by(self, columns: usize) -> Self {
+        Self { owned_by: Some(columns), ..self }
     }
 
     /// An encoder whose batches these slots take.

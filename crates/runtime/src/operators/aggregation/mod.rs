@@ -5,12 +5,12 @@
 //! is the operator's to know.
 
 mod distinct;
+mod partial;
 mod signs;
 mod state;
 
 use arrow::array::ArrayRef;
-use flott_functions::aggregate::{Accumulator, AggregateInput, AggregateSpec};
-use flott_functions::{Arg, CallArgs};
+use flott_functions::aggregate::{Accumulator, AggregateInput};
 use flott_plan::physical::ColumnAggregate;
 use flott_state::Ttl;
 
@@ -67,7 +67,7 @@ impl Aggregation {
         };
         for call in calls {
             let signs = this.sign_source(call, ttl);
-            let spec = spec(call, retracts);
+            let spec = call.spec(retracts);
             let accumulator = (call.function.create)(&spec).map_err(RuntimeError::operator)?;
             let args = call.args.clone();
             this.calls.push(Call { text: describe(call), args, signs, accumulator });
@@ -103,8 +103,8 @@ impl Aggregation {
 
     /// Takes in rows without looking at results.
     pub fn update(&mut self, rows: &GroupedRows) -> Result<()> {
-        let Self { calls, distinct, .. } = self;
-        let mut signs = Signs::new(rows);
+        let Self { calls, distinct, retracts, .. } = self;
+        let mut signs = Signs::new(rows, *retracts);
         for call in calls {
             let args = pick(rows.columns, &call.args);
             let input = AggregateInput {
@@ -124,8 +124,8 @@ impl Aggregation {
         rows: &GroupedRows,
         changed: &mut [bool],
     ) -> Result<Vec<ArrayRef>> {
-        let Self { calls, distinct, .. } = self;
-        let mut signs = Signs::new(rows);
+        let Self { calls, distinct, retracts, .. } = self;
+        let mut signs = Signs::new(rows, *retracts);
         let mut pairs = Vec::with_capacity(calls.len());
         for call in calls {
             let args = pick(rows.columns, &call.args);
@@ -222,22 +222,6 @@ impl Aggregation {
 /// Columns by position.
 pub(super) fn pick(columns: &[ArrayRef], positions: &[usize]) -> Vec<ArrayRef> {
     positions.iter().map(|position| columns[*position].clone()).collect()
-}
-
-fn spec(call: &ColumnAggregate, retracts: bool) -> AggregateSpec {
-    let literals = call.literals.iter().cloned().chain(std::iter::repeat(None));
-    let args = call.arg_types.iter().zip(literals);
-    let args = args.map(|(ty, literal)| Arg { data_type: ty.clone(), literal }).collect();
-    AggregateSpec {
-        args: CallArgs {
-            name: call.function.name.into(),
-            args,
-            symbols: call.symbols.clone(),
-            returning: None,
-        },
-        returns: call.data_type.clone(),
-        retracts,
-    }
 }
 
 /// `SUM(DISTINCT BIGINT) FILTER`

@@ -13,7 +13,7 @@ use crate::check::OutputContract;
 use crate::marks::{Mark, Marks};
 use crate::operator::Operator;
 use crate::operators::test_rows::{Change, Row, Table, apply};
-use crate::operators::testing;
+use crate::operators::testing::{self, Gathers, Side, Ways, cases};
 use crate::testing::OperatorHarness;
 
 /// A deduplication of (k, t, v) by k.
@@ -165,7 +165,7 @@ fn sorted(mut changes: Vec<Change>) -> Vec<Change> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(crate::testing::cases(256)))]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn rows_are_those_of_the_definition(
@@ -179,7 +179,7 @@ proptest! {
             1..8,
         ),
     ) {
-        let mut it = case.harness();
+        let mut it = case.harness().keeping_feed();
         let (mut model, mut watermark) = (Model::default(), i64::MIN);
         let mut current = i64::MIN;
         let mut table = Table::new();
@@ -212,10 +212,16 @@ proptest! {
                 prop_assert_eq!(sorted(given), sorted(expected));
             }
             if *resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::boxed(case.operator(), 1, None, Some(&checkpoint)).unwrap();
+                it = it.restarted_boxed(case.operator()).unwrap();
             }
         }
+        let make = |_| case.operator();
+        let gathers = match case.keep {
+            Keep::First => Gathers::No,
+            Keep::Last => Gathers::Around(ChangelogMode::ALL, Some(vec![0])),
+        };
+        let inputs = vec![Side::by(case.schema(), &[0])];
+        Ways { make: &make, inputs, output: case.schema(), gathers }.agree(it.fed())?;
     }
 }
 

@@ -46,7 +46,47 @@ pub(super) struct Steps {
     pub vacated: Vec<u32>,
 }
 
+/// What the rows of a first phase do.
+#[derive(Default)]
+pub(super) struct Merge {
+    /// The rows that count, and the group of each.
+    pub rows: Vec<u32>,
+    pub groups: Vec<u32>,
+    /// Slots that had no group at some moment.
+    pub vacated: Vec<u32>,
+}
+
 impl Lives {
+    /// Goes through rows of a first phase in order, each of which stands for so many rows, those taken back
+    /// subtracted. What takes rows back from an unknown group is passed over.
+    pub fn merge(&mut self, counts: &[i64], slots: &[u32], fresh: &[u32]) -> Merge {
+        let mut merge = Merge::default();
+        let mut fresh = fresh.iter().peekable();
+        for (row, (slot, count)) in (0u32..).zip(slots.iter().zip(counts)) {
+            if fresh.next_if(|fresh| **fresh == row).is_some() {
+                self.end(*slot);
+            }
+            let group = match self.group(*slot) {
+                NONE if *count <= 0 => {
+                    merge.vacated.push(*slot);
+                    continue;
+                }
+                NONE => self.revive(*slot, *count),
+                group => {
+                    self.rows[group as usize] += count;
+                    if self.rows[group as usize] <= 0 {
+                        self.end(*slot);
+                        merge.vacated.push(*slot);
+                    }
+                    group
+                }
+            };
+            merge.rows.push(row);
+            merge.groups.push(group);
+        }
+        merge
+    }
+
     /// Goes through the rows of a batch in order. `fresh` are the rows before which their slot is
     /// new or expired.
     pub fn step(&mut self, batch: &ChangelogBatch, slots: &[u32], fresh: &[u32]) -> Steps {

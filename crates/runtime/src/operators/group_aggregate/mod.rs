@@ -6,17 +6,20 @@ mod lives;
 mod spill;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod two_phase_tests;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
-use flott_plan::physical::GroupAggregate;
+use flott_plan::MiniBatch;
+use flott_plan::physical::{AggregatePhase, GroupAggregate};
 use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, Schema};
 
 use super::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
-use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
+use crate::{Result, RuntimeError};
 use bundle::Bundle;
 use emission::Emission;
 use lives::Lives;
@@ -43,6 +46,7 @@ pub struct GroupAggregateOperator {
     keys: Vec<usize>,
     emit_update_before: bool,
     final_only: bool,
+    phase: AggregatePhase,
     slots: KeySlots,
     /// Where rows may be taken back: the group that each slot's key has now.
     lives: Option<Lives>,
@@ -57,8 +61,17 @@ pub struct GroupAggregateOperator {
 }
 
 impl GroupAggregateOperator {
-    /// An operator over rows of `input` that gives columns of `schema`: keys, then results.
-    pub fn new(spec: &GroupAggregate, input: &Schema, schema: SchemaRef) -> Result<Self> {
+    /// An operator over rows of `input` that gives columns of `schema`: keys, then results. The second
+    /// phase of two gathers rows always.
+    pub fn new(
+        spec: &GroupAggregate,
+        mini_batch: Option<MiniBatch>,
+        input: &Schema,
+        schema: SchemaRef,
+    ) -> Result<Self> {
+        if spec.phase == AggregatePhase::Global && (mini_batch.is_none() || spec.final_only) {
+            return Err(RuntimeError::internal("", "a second phase that gathers no rows"));
+        }
         let types: Vec<DataType> =
             spec.keys.iter().map(|key| input.fields[*key].data_type.clone()).collect();
         let ttl = Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX));
@@ -70,8 +83,8 @@ impl GroupAggregateOperator {
             slots: KeySlots::new(&types, ttl),
             lives: spec.input_retracts.then(Lives::default),
             aggregation: Aggregation::new(&spec.calls, spec.input_retracts, ttl)?,
-            bundle: spec
-                .mini_batch
+            phase: spec.phase,
+            bundle: mini_batch
                 .filter(|_| !spec.final_only)
                 .map(|limits| Bundle::new(limits, &spec.calls)),
             schema,

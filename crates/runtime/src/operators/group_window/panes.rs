@@ -15,7 +15,7 @@ use crate::operators::window::Slices;
 
 /// The name and version of the state.
 const SECTION: &str = "panes";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// Aggregates by key and slice. A slot is a group.
 pub(super) struct Panes {
@@ -43,7 +43,7 @@ impl Panes {
             slices,
             calls: spec.calls.clone(),
             retracts: spec.input_retracts,
-            slots: KeySlots::new(&with_end(types), None),
+            slots: KeySlots::new(&with_end(types), None).owned_by(spec.keys.len()),
             by_end: BTreeMap::new(),
             aggregation: Aggregation::new(&spec.calls, spec.input_retracts, None)?,
             rows: Vec::new(),

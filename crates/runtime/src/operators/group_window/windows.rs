@@ -17,7 +17,7 @@ use crate::context::OperatorContext;
 
 /// The name and version of the state.
 const SECTION: &str = "windows";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// Where a window is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Windows {
         let results: Vec<DataType> = spec.calls.iter().map(|call| call.data_type.clone()).collect();
         Self {
             strategy,
-            slots: KeySlots::new(&with_end(types), None),
+            slots: KeySlots::new(&with_end(types), None).owned_by(spec.keys.len()),
             windows: Vec::new(),
             given: RowStore::new(&results),
             ending: BTreeMap::new(),
