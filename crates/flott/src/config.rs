@@ -35,6 +35,7 @@ const OPTIONS: &[OptionDef] = &[
     REUSE_SOURCE,
     STATE_TTL,
     STRICT_STATE,
+    LATE_ROWS_TABLE,
     EARLY_FIRE,
     EARLY_FIRE_DELAY,
     LATE_FIRE,
@@ -58,6 +59,7 @@ const OPTIONS: &[OptionDef] = &[
     WATERMARK_INTERVAL,
     CHAINING,
     CORRELATION,
+    OVER,
 ];
 
 const RUNTIME_MODE: OptionDef = OptionDef::new(
@@ -126,6 +128,13 @@ const STRICT_STATE: OptionDef = OptionDef::new(
     "whether plans with operators whose state nothing bounds are refused",
 )
 .default("false");
+const LATE_ROWS_TABLE: OptionDef = OptionDef::new(
+    "table.exec.late-rows.table",
+    OptionKind::Text,
+    "the table that takes the rows which operators drop because they come late, in its columns 'operator', \
+     'row_kind', 'row_json' (STRING), 'watermark', 'event_time', 'dropped_at' (TIMESTAMP_LTZ) and those named as \
+     the rows' own",
+);
 const EARLY_FIRE: OptionDef = OptionDef::new(
     "table.exec.emit.early-fire.enabled",
     OptionKind::Bool,
@@ -157,6 +166,13 @@ const CORRELATION: OptionDef = OptionDef::new(
     "flott.correlation",
     OptionKind::Enum(&["flink", "general"]),
     "whether correlated sub-queries that Flink refuses are planned, too",
+)
+.default("flink");
+const OVER: OptionDef = OptionDef::new(
+    "flott.over",
+    OptionKind::Enum(&["flink", "general"]),
+    "whether OVER windows that Flink refuses are planned, too: aggregates over the last rows in the order of any \
+     column",
 )
 .default("flink");
 const SPLIT_DISTINCT: OptionDef = OptionDef::new(
@@ -311,6 +327,11 @@ impl SessionConfig {
         self.options.raw(key)
     }
 
+    /// The table that takes late rows, if one is named.
+    pub(crate) fn late_rows_table(&self) -> Option<&str> {
+        self.options.text(&LATE_ROWS_TABLE).map(str::trim).filter(|name| !name.is_empty())
+    }
+
     /// What the planner reads. Fails on values that are none.
     pub fn planner(&self, working_directory: PathBuf) -> Result<PlannerConfig, PlanError> {
         let options = &self.options;
@@ -403,6 +424,7 @@ impl SessionConfig {
                 _ => UpsertMaterialize::Auto,
             },
             general_correlation: word(&CORRELATION)? == "general",
+            general_over: word(&OVER)? == "general",
             require_on_conflict: options.bool(&REQUIRE_ON_CONFLICT)?,
             keyed_shuffle: match word(&KEYED_SHUFFLE)?.as_str() {
                 "none" => KeyedShuffle::None,

@@ -10,7 +10,7 @@ use flott_plan::explain::{Details, explain_with};
 use flott_plan::logical::OnBadRecord;
 use flott_plan::physical::PhysicalPlan;
 use flott_plan::{PlanError, PlannerConfig};
-use flott_runtime::{Checkpoint, JobHandle, RestoreEffects, ResultSender};
+use flott_runtime::{Checkpoint, JobHandle, LateTable, RestoreEffects, ResultSender};
 use flott_sql::ast::{ExplainDetail, Insert, Query, Statement, StatementKind};
 use flott_sql::parse_statement;
 use flott_types::{DataType, Field, Schema, Value};
@@ -235,7 +235,8 @@ impl TableEnvironment {
     ) -> Result<JobHandle, Error> {
         let plan = Arc::new(plan);
         let letters = self.dead_letter_tables(&plan)?;
-        let maker = JobMaker::new(plan, settings.clone(), config.clone(), letters);
+        let late_rows = self.late_table()?;
+        let maker = JobMaker::new(plan, settings.clone(), config.clone(), letters, late_rows);
         let job = JobStart {
             options: self.config.runtime()?,
             recovery: self.config.recovery(&config.working_directory)?,
@@ -260,7 +261,8 @@ impl TableEnvironment {
         let letters = self.dead_letter_tables(&plan)?;
         // The rows of a query go nowhere: the graph is looked at and thrown away.
         let (sender, _) = flott_runtime::results(1);
-        let (graph, _) = JobMaker::new(plan, settings, config, letters).graph(Some(sender))?;
+        let maker = JobMaker::new(plan, settings, config, letters, self.late_table()?);
+        let (graph, _) = maker.graph(Some(sender))?;
         Ok(RestoreEffects::new(&graph, &checkpoint))
     }
 
@@ -281,6 +283,26 @@ impl TableEnvironment {
             tables.insert(path.clone(), (table.physical_schema(), sink));
         }
         Ok(tables)
+    }
+
+    /// The table that takes the rows which come late, where the session names one.
+    fn late_table(&self) -> Result<Option<LateTable>, Error> {
+        let Some(name) = self.config.late_rows_table() else { return Ok(None) };
+        let parts: Vec<&str> = name.split('.').collect();
+        let path = self.catalogs.qualify(&parts);
+        let Some(TableLike::Table(table)) = self.catalogs.find(&path) else {
+            return Err(PlanError::new(format!(
+                "the table '{path}' of option 'table.exec.late-rows.table' does not exist"
+            ))
+            .hint(
+                "create it with columns operator STRING, event_time TIMESTAMP(3), row_json STRING",
+            )
+            .into());
+        };
+        let sink = self.with_binder(|binder| binder.table_sink(&path, &table))?;
+        let json = self.catalogs.registry().format("json").map_err(PlanError::from)?;
+        let table = LateTable::new(path.to_string(), table.physical_schema(), sink, json);
+        Ok(Some(table.map_err(PlanError::from)?))
     }
 
     fn explain(&self, statement: &Statement, details: &[ExplainDetail]) -> Result<Table, Error> {

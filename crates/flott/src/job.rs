@@ -14,8 +14,8 @@ use flott_plan::logical::{OnBadRecord, Scan};
 use flott_plan::physical::PhysicalPlan;
 use flott_runtime::{
     Checkpoint, CheckpointDirectory, CheckpointStore, EndHook, JobConfig, JobGraph, JobHandle,
-    MemoryCheckpointStore, ResultSender, RuntimeError, Surroundings, start, start_restarting,
-    translate,
+    LateTable, MemoryCheckpointStore, ResultSender, RuntimeError, Surroundings, start,
+    start_restarting, translate,
 };
 use flott_types::Schema;
 
@@ -30,6 +30,7 @@ pub(crate) struct JobMaker {
     settings: SessionSettings,
     config: PlannerConfig,
     dead_letters: DeadLetterTables,
+    late_rows: Option<Arc<LateTable>>,
 }
 
 impl JobMaker {
@@ -38,8 +39,10 @@ impl JobMaker {
         settings: SessionSettings,
         config: PlannerConfig,
         dead_letters: DeadLetterTables,
+        late_rows: Option<LateTable>,
     ) -> Self {
-        Self { plan, settings, config, dead_letters }
+        let late_rows = late_rows.map(Arc::new);
+        Self { plan, settings, config, dead_letters, late_rows }
     }
 
     /// The graph, and what is to be called when it has ended.
@@ -53,6 +56,7 @@ impl JobMaker {
             config: &self.config,
             results,
             bad_records: &|scan| self.bad_records(scan, &mut on_end.borrow_mut()),
+            late_rows: self.late_rows.clone(),
         };
         let graph = translate(&self.plan, around)?;
         Ok((graph, on_end.into_inner()))

@@ -10,13 +10,12 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
     parts.by_ref().map(|block| block.split_once('\n').unwrap()).collect()
 }
 
-#[test]
-fn the_page_on_changelogs_runs() {
-    let page = include_str!("../../../docs/changelogs.md");
+/// Runs the SQL blocks of a text; where a block shows rows, they are those of the query before it.
+fn run(text: &str) {
     let folder = tempfile::tempdir().unwrap();
     let mut session = TableEnvironment::new().in_directory(folder.path());
     let mut rows: Vec<String> = Vec::new();
-    for (language, text) in blocks(page) {
+    for (language, text) in blocks(text) {
         if language == "text" {
             assert_eq!(rows, text.lines().collect::<Vec<_>>());
         }
@@ -33,6 +32,23 @@ fn the_page_on_changelogs_runs() {
             }
         }
     }
+}
+
+/// A section of a page, with its own sections.
+fn section<'a>(page: &'a str, title: &str) -> &'a str {
+    let start = page.find(&format!("\n## {title}\n")).unwrap() + 1;
+    let end = page[start..].find("\n## ").map_or(page.len(), |end| start + end);
+    &page[start..end]
+}
+
+#[test]
+fn the_page_on_changelogs_runs() {
+    run(include_str!("../../../docs/changelogs.md"));
+}
+
+#[test]
+fn the_section_on_late_rows_runs() {
+    run(section(include_str!("../../../docs/windows-and-state.md"), "Rows that come late"));
 }
 
 #[test]

@@ -46,6 +46,8 @@ pub struct PlannerConfig {
     pub keyed_shuffle: KeyedShuffle,
     /// `flott.correlation` = `general`: correlated sub-queries that Flink does not plan are planned.
     pub general_correlation: bool,
+    /// `flott.over` = `general`: OVER windows that Flink does not plan are planned.
+    pub general_over: bool,
     /// Relative paths in options are relative to it.
     pub working_directory: PathBuf,
 }
@@ -177,6 +179,7 @@ impl Default for PlannerConfig {
             require_on_conflict: true,
             keyed_shuffle: KeyedShuffle::Auto,
             general_correlation: false,
+            general_over: false,
             working_directory: PathBuf::from("."),
         }
     }

@@ -3,6 +3,7 @@
 mod over;
 mod rank;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use flott_catalog::connector::{ScanColumn, SplitFilter, TableSink, TableSource};
@@ -135,6 +136,15 @@ pub struct Aggregate {
     pub groups: Vec<Expr>,
     /// The aggregates.
     pub calls: Vec<AggregateCall>,
+    /// STATE_TTL: how long idle groups are kept, in milliseconds; 0: for ever.
+    pub state_ttl: Option<u64>,
+}
+
+impl Aggregate {
+    /// An aggregation of which no hint says anything.
+    pub fn new(groups: Vec<Expr>, calls: Vec<AggregateCall>) -> Self {
+        Self { groups, calls, state_ttl: None }
+    }
 }
 
 /// One aggregate of a GROUP BY.
@@ -421,17 +431,54 @@ impl LogicalPlan {
         if identity { input } else { Self::new(LogicalOp::Project(exprs), vec![input], schema) }
     }
 
-    /// Rewrites every node from the leaves up.
-    pub fn transform<E>(
-        plan: &PlanRef,
-        rewrite: &mut impl FnMut(PlanRef) -> Result<PlanRef, E>,
-    ) -> Result<PlanRef, E> {
-        let inputs = plan
-            .inputs
-            .iter()
-            .map(|input| Self::transform(input, rewrite))
-            .collect::<Result<Vec<_>, _>>()?;
-        let unchanged = inputs.iter().zip(&plan.inputs).all(|(a, b)| Arc::ptr_eq(a, b));
-        rewrite(if unchanged { plan.clone() } else { plan.with_inputs(inputs) })
+    /// Rewrites every node of some plans from the leaves up: each once, however many nodes read it, so that
+    /// what is shared stays shared.
+    pub fn transform(
+        roots: &[PlanRef],
+        rewrite: &mut impl FnMut(PlanRef) -> PlanRef,
+    ) -> Vec<PlanRef> {
+        let mut done = HashMap::new();
+        roots.iter().map(|root| transform_once(root, rewrite, &mut done)).collect()
+    }
+}
+
+fn transform_once(
+    plan: &PlanRef,
+    rewrite: &mut impl FnMut(PlanRef) -> PlanRef,
+    done: &mut HashMap<*const LogicalPlan, PlanRef>,
+) -> PlanRef {
+    if let Some(known) = done.get(&Arc::as_ptr(plan)) {
+        return known.clone();
+    }
+    let inputs: Vec<PlanRef> =
+        plan.inputs.iter().map(|input| transform_once(input, rewrite, done)).collect();
+    let unchanged = inputs.iter().zip(&plan.inputs).all(|(a, b)| Arc::ptr_eq(a, b));
+    let rewritten = rewrite(if unchanged { plan.clone() } else { plan.with_inputs(inputs) });
+    done.insert(Arc::as_ptr(plan), rewritten.clone());
+    rewritten
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_node_is_rewritten_once_and_stays_shared() {
+        let mut plan = LogicalPlan::new(LogicalOp::Union, Vec::new(), Schema::default());
+        for _ in 0..40 {
+            plan = LogicalPlan::new(
+                LogicalOp::Union,
+                vec![plan.clone(), plan.clone()],
+                Schema::default(),
+            );
+        }
+        let mut visited = 0;
+        let roots = LogicalPlan::transform(&[plan.clone(), plan], &mut |plan| {
+            visited += 1;
+            LogicalPlan::new(plan.op.clone(), plan.inputs.clone(), Schema::default())
+        });
+        assert_eq!(visited, 41);
+        assert!(Arc::ptr_eq(&roots[0], &roots[1]));
+        assert!(Arc::ptr_eq(&roots[0].inputs[0], &roots[0].inputs[1]));
     }
 }

@@ -21,6 +21,7 @@ use crate::exchange::{ExchangeWriter, HashPartitioner, Partitioner};
 use crate::gate::InputGate;
 use crate::graph::{Edge, Exchange, JobGraph, NodeKind};
 use crate::job::{Attempt, MetricsRegistry};
+use crate::late::LateOutput;
 use crate::outputs::{Output, Outputs};
 use crate::results::ResultStage;
 use crate::sink::SinkStage;
@@ -336,14 +337,20 @@ impl<'a> Builder<'a> {
     /// Everything that a node feeds.
     fn outputs(&mut self, number: usize, task: usize, task_id: usize) -> Result<Outputs> {
         let graph = self.graph;
-        let mut outputs = Vec::new();
+        let (mut outputs, mut late) = (Vec::new(), None);
         for edge in graph.edges.iter().filter(|edge| edge.from == number) {
             let output = if self.is_chained(edge.to) {
                 Output { stage: self.stage(edge.to, task, task_id)?, input: edge.input }
             } else {
                 Output { stage: Box::new(self.exchange(edge, task)), input: 0 }
             };
-            outputs.push(output);
+            match &edge.late {
+                None => outputs.push(output),
+                Some(writers) => {
+                    let info = self.info(number, task);
+                    late = Some(LateOutput::new(writers(&info)?, output));
+                }
+            }
         }
         let node = &graph.nodes[number];
         let is_source = matches!(node.kind, NodeKind::Source(_));
@@ -354,7 +361,7 @@ impl<'a> Builder<'a> {
                 OutputCheck::new(name, contract, is_source, self.malformed.clone())
             })
             .transpose()?;
-        Ok(Outputs::new(outputs, check))
+        Ok(Outputs::new(outputs, check).with_late(late))
     }
 
     fn exchange(&self, edge: &Edge, task: usize) -> ExchangeWriter {
@@ -445,7 +452,8 @@ impl<'a> Builder<'a> {
     fn task_name(&self, head: usize, task: usize) -> Arc<str> {
         let mut name = self.graph.nodes[head].spec.name.to_string();
         let mut last = head;
-        while let Some(edge) = self.graph.edges.iter().find(|edge| edge.from == last)
+        while let Some(edge) =
+            self.graph.edges.iter().find(|edge| edge.from == last && edge.late.is_none())
             && self.is_chained(edge.to)
         {
             last = edge.to;

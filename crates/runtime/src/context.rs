@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use crate::Result;
 use crate::clock::Clock;
 use crate::element::MarkedBatch;
+use crate::late::LateRows;
 use crate::marks::Marks;
 use crate::metrics::OperatorMetrics;
 use crate::outputs::Outputs;
@@ -144,9 +145,19 @@ impl OperatorContext {
         self.timers.remove(&time);
     }
 
-    /// Counts rows that were dropped because they came late.
-    pub fn count_late(&self, rows: usize) {
-        self.metrics.count_late(rows);
+    /// Drops rows of `batch`, which came by `input`, because they are late: they are counted, and written to
+    /// the table for them if the job has one.
+    pub fn drop_late(
+        &mut self,
+        input: usize,
+        batch: &ChangelogBatch,
+        late: LateRows,
+    ) -> Result<()> {
+        if late.is_empty() {
+            return Ok(());
+        }
+        self.metrics.count_late(late.len());
+        self.outputs.late(input, batch, &late, self.info.clock.now())
     }
 
     /// Which task this is.

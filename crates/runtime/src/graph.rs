@@ -10,6 +10,7 @@ use flott_types::{ChangelogBatch, DataType};
 use crate::Result;
 use crate::check::OutputContract;
 use crate::context::TaskInfo;
+use crate::late::LateFactory;
 use crate::operator::Operator;
 use crate::results::ResultSender;
 
@@ -117,6 +118,8 @@ pub(crate) struct Edge {
     pub to: usize,
     pub input: usize,
     pub exchange: Exchange,
+    /// That it carries what came late at `from`, and how that becomes rows.
+    pub late: Option<LateFactory>,
 }
 
 impl JobGraph {
@@ -153,7 +156,20 @@ impl JobGraph {
     /// Leads the rows of `from` into input `input` of `to`, inputs being numbered from 0. A node
     /// may feed several, and an input may be fed by several nodes: that is UNION ALL.
     pub fn connect(&mut self, from: NodeId, to: NodeId, input: usize, exchange: Exchange) {
-        self.edges.push(Edge { from: from.0, to: to.0, input, exchange });
+        self.edges.push(Edge { from: from.0, to: to.0, input, exchange, late: None });
+    }
+
+    /// Leads the rows that an operator drops because they come late into the first input of `to`, turned
+    /// by what `late` makes. An operator has one such edge at most.
+    pub fn connect_late(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        exchange: Exchange,
+        late: LateFactory,
+    ) {
+        let late = Some(late);
+        self.edges.push(Edge { from: from.0, to: to.0, input: 0, exchange, late });
     }
 
     fn add(&mut self, spec: NodeSpec, kind: NodeKind) -> NodeId {

@@ -28,6 +28,7 @@ mod exchange;
 mod gate;
 mod graph;
 mod job;
+mod late;
 mod marks;
 mod metrics;
 mod operator;
@@ -62,6 +63,7 @@ pub use graph::{
     WatermarkFn, WatermarkStrategy,
 };
 pub use job::{JobHandle, JobMetrics, JobStatus, OperatorReport};
+pub use late::{LateFactory, LateRowWriter, LateRows, LateTable, LateTime};
 pub use marks::{Mark, Marks, Segment};
 pub use metrics::{OperatorCounts, OperatorMetrics, SplitProgress};
 pub use operator::Operator;

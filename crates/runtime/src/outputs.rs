@@ -6,12 +6,15 @@ use crate::Result;
 use crate::check::OutputCheck;
 use crate::checkpoint::{Barrier, Checkpoint, TaskSnapshot};
 use crate::element::{EndOfInput, MarkedBatch};
+use crate::late::{LateOutput, LateRows};
 use crate::marks::Marks;
 use crate::stage::{Stage, earlier};
 
 /// The stages that follow an operator or a source; each gets everything.
 pub(crate) struct Outputs {
     outputs: Vec<Output>,
+    /// Where rows that come late go.
+    late: Option<LateOutput>,
     /// The watermark sent on last.
     watermark: i64,
     /// In debug builds, what is sent is held against what was promised.
@@ -26,7 +29,23 @@ pub(crate) struct Output {
 
 impl Outputs {
     pub fn new(outputs: Vec<Output>, check: Option<OutputCheck>) -> Self {
-        Self { outputs, watermark: i64::MIN, check }
+        Self { outputs, late: None, watermark: i64::MIN, check }
+    }
+
+    /// The same outputs with one for rows that come late.
+    pub fn with_late(self, late: Option<LateOutput>) -> Self {
+        Self { late, ..self }
+    }
+
+    /// Rows of an input that came late, on their way to the table for them if there is one.
+    pub fn late(
+        &mut self,
+        input: usize,
+        batch: &ChangelogBatch,
+        late: &LateRows,
+        now: i64,
+    ) -> Result<()> {
+        self.late.as_mut().map_or(Ok(()), |output| output.write(input, batch, late, now))
     }
 
     pub fn exact(&self) -> bool {
@@ -39,7 +58,7 @@ impl Outputs {
         {
             check.forget_rows();
         }
-        self.outputs.iter_mut().try_for_each(|output| output.stage.open(restored))
+        self.each(|output| output.stage.open(restored))
     }
 
     pub fn batch(&mut self, rows: MarkedBatch) -> Result<()> {
@@ -52,6 +71,9 @@ impl Outputs {
             check.batch(&batch, &marks)?;
         }
         self.watermark = marks.last().unwrap_or(self.watermark);
+        if let (Some(late), Some(watermark)) = (&mut self.late, marks.last()) {
+            late.output.stage.watermark(late.output.input, watermark)?;
+        }
         if batch.len() <= ChangelogBatch::MAX_ROWS {
             return self.send(MarkedBatch { batch, marks });
         }
@@ -94,15 +116,20 @@ impl Outputs {
     }
 
     pub fn deadline(&self) -> Option<i64> {
-        self.outputs.iter().fold(None, |first, output| earlier(first, output.stage.deadline()))
+        self.all().fold(None, |first, output| earlier(first, output.stage.deadline()))
     }
 
     pub fn has_room(&self) -> bool {
-        self.outputs.iter().all(|output| output.stage.has_room())
+        self.all().all(|output| output.stage.has_room())
     }
 
     fn each(&mut self, f: impl FnMut(&mut Output) -> Result<()>) -> Result<()> {
-        self.outputs.iter_mut().try_for_each(f)
+        let late = self.late.as_mut().map(|late| &mut late.output);
+        self.outputs.iter_mut().chain(late).try_for_each(f)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Output> {
+        self.outputs.iter().chain(self.late.as_ref().map(|late| &late.output))
     }
 
     fn send(&mut self, rows: MarkedBatch) -> Result<()> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::operators::{Count, DropLate, Pass};
 use common::sinks::TestSink;
 use common::sources::Batches;
-use common::{Row, by_key, checked, node, operator, pairs, sink, source, watermark};
+use common::{Row, by_key, checked, late_sink, node, operator, pairs, sink, source, watermark};
 use flott_runtime::{
     CheckpointKind, CheckpointStore, Exchange, JobConfig, JobGraph, MemoryCheckpointStore,
     RuntimeError, SeededRun, start,
@@ -19,6 +19,16 @@ use flott_types::ChangelogMode;
 
 /// source → drop late → hash → count → sink, all with state of one kind or another.
 fn graph(to: &TestSink, side_by_side: bool, parallelism: usize) -> JobGraph {
+    graph_with_late(to, None, side_by_side, parallelism)
+}
+
+/// The same, with late rows going to a sink of their own.
+fn graph_with_late(
+    to: &TestSink,
+    late_to: Option<&TestSink>,
+    side_by_side: bool,
+    parallelism: usize,
+) -> JobGraph {
     let split = |split: i64| {
         let row = |i: i64| ((i * 31 + split) % 13, i * 90 - if i % 5 == 0 { 500 } else { 0 });
         let rows: Vec<_> = (0..120).map(row).collect();
@@ -33,6 +43,9 @@ fn graph(to: &TestSink, side_by_side: bool, parallelism: usize) -> JobGraph {
     let late = operator(&mut graph, late, &[(from, Exchange::Forward)], || DropLate {
         reads_marks: false,
     });
+    if let Some(late_to) = late_to {
+        late_sink(&mut graph, late, Arc::new(late_to.clone()));
+    }
     let pass = operator(&mut graph, node("pass", 2), &[(late, by_key())], || Pass);
     let count = checked("count", parallelism, &["key", "count"], ChangelogMode::ALL);
     let count = operator(&mut graph, count, &[(pass, by_key())], Count::new);
@@ -95,6 +108,41 @@ fn dying_at_any_step_loses_and_repeats_nothing() {
             assert_eq!(fold(&to.rows()), expected, "seed {seed}, side by side {side_by_side}");
             assert_eq!(to.with(|table| table.ends), 1);
         }
+    }
+}
+
+#[test]
+fn late_rows_are_written_once_whenever_the_job_dies() {
+    let rows_of = |late: &TestSink| {
+        let mut rows = late.rows();
+        rows.sort();
+        rows
+    };
+    let (to, expected) = (TestSink::default(), TestSink::default());
+    let job = graph_with_late(&to, Some(&expected), false, 1);
+    SeededRun::new(0).run(job, JobConfig::default(), None).unwrap().result.unwrap();
+    let (undisturbed, expected) = (fold(&to.rows()), rows_of(&expected));
+    assert!(expected.len() > 20, "{}", expected.len());
+    for seed in 0..40 {
+        let (to, late) = (TestSink::default(), TestSink::default());
+        let store = Arc::new(MemoryCheckpointStore::default());
+        let config = JobConfig { checkpoints: Some(store.clone()), ..JobConfig::default() };
+        for life in 0.. {
+            let run = SeededRun {
+                checkpoint_every: 10,
+                die_at: (life < 3).then_some(20 + seed * 7 % 150 + life * 13),
+                ..SeededRun::new(seed * 1000 + life)
+            };
+            let job = graph_with_late(&to, Some(&late), false, 1);
+            let outcome = run.run(job, config.clone(), store.latest().unwrap()).unwrap();
+            match outcome.result {
+                Ok(_) => break,
+                Err(RuntimeError::Cancelled) => {}
+                Err(error) => panic!("seed {seed}, life {life}: {error}"),
+            }
+        }
+        assert_eq!(rows_of(&late), expected, "seed {seed}");
+        assert_eq!(fold(&to.rows()), undisturbed, "seed {seed}");
     }
 }
 

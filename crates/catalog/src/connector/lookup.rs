@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
 
+use super::reload::{OPTIONS as RELOAD, Reload};
 use super::{ConnectorError, OptionDef, OptionKind, Options, ScanColumn};
 
 /// A table whose rows can be fetched by key: what `FOR SYSTEM_TIME AS OF` processing time asks.
@@ -43,10 +44,10 @@ pub enum LookupCache {
     None,
     /// The keys looked up last.
     Partial(PartialCache),
-    /// The whole table, read when the query starts, and again after each interval if there is one.
+    /// The whole table, read when the query starts, and again as the schedule says if there is one.
     Full {
-        /// `lookup.full-cache.periodic-reload.interval`
-        reload: Option<Duration>,
+        /// When it is read again.
+        reload: Option<Reload>,
     },
 }
 
@@ -90,17 +91,6 @@ const CACHE_MISSING_KEY: OptionDef = OptionDef::new(
     "whether it is remembered that a key has no rows",
 )
 .default("true");
-const RELOAD_STRATEGY: OptionDef = OptionDef::new(
-    "lookup.full-cache.reload-strategy",
-    OptionKind::Enum(&["PERIODIC"]),
-    "when a full cache is read again",
-)
-.default("PERIODIC");
-const RELOAD_INTERVAL: OptionDef = OptionDef::new(
-    "lookup.full-cache.periodic-reload.interval",
-    OptionKind::Duration,
-    "after how long a full cache is read again; never when absent",
-);
 
 /// The options of tables that can be looked up.
 pub const LOOKUP_OPTIONS: &[OptionDef] = &[
@@ -109,8 +99,11 @@ pub const LOOKUP_OPTIONS: &[OptionDef] = &[
     EXPIRE_AFTER_WRITE,
     MAX_ROWS,
     CACHE_MISSING_KEY,
-    RELOAD_STRATEGY,
-    RELOAD_INTERVAL,
+    RELOAD[0],
+    RELOAD[1],
+    RELOAD[2],
+    RELOAD[3],
+    RELOAD[4],
 ];
 
 impl LookupCache {
@@ -143,7 +136,7 @@ impl LookupCache {
                 }
                 Self::Partial(partial)
             }
-            "FULL" => Self::Full { reload: options.duration(&RELOAD_INTERVAL)? },
+            "FULL" => Self::Full { reload: Reload::of(options)? },
             _ => Self::None,
         }))
     }

@@ -7,6 +7,7 @@ mod error;
 mod format;
 mod lookup;
 mod options;
+mod reload;
 mod sink;
 mod source;
 mod split_filter;
@@ -25,6 +26,7 @@ pub use lookup::{
     PartialCache,
 };
 pub use options::{OptionDef, OptionKind, Options, parse_duration, parse_memory_size};
+pub use reload::Reload;
 pub use sink::{Committable, Committer, SinkWriter, TableSink, WriterContext};
 pub use source::{
     Boundedness, Discovery, ReaderContext, ScanColumn, ScanRequest, SourceEvent, SourceReader,

@@ -307,12 +307,14 @@ pub struct Grouping {
     pub sets: Vec<Vec<usize>>,
     /// What is grouped by where that differs from the keys as they are written.
     columns: Option<Vec<Expr>>,
+    /// How long idle groups are kept where a hint says so.
+    pub state_ttl: Option<u64>,
 }
 
 impl Grouping {
     /// No GROUP BY: one group of everything.
     pub fn global() -> Self {
-        Self { keys: Vec::new(), sets: vec![Vec::new()], columns: None }
+        Self { keys: Vec::new(), sets: vec![Vec::new()], columns: None, state_ttl: None }
     }
 
     /// Grouping by keys and a window: `columns` hold the keys, `window` the window's bounds.
@@ -323,7 +325,12 @@ impl Grouping {
         };
         let keys = with_window(keys);
         let sets = vec![(0..keys.len()).collect()];
-        Self { keys, sets, columns: Some(with_window(columns)) }
+        Self { keys, sets, columns: Some(with_window(columns)), state_ttl: None }
+    }
+
+    /// The same grouping by what the keys become where sub-queries are columns.
+    pub fn group_by(&mut self, columns: Vec<Expr>) {
+        self.columns = Some(columns);
     }
 
     fn groups(&self) -> Vec<Expr> {
@@ -365,14 +372,14 @@ impl Grouping {
         for (i, call) in calls.iter().enumerate() {
             fields.push(Field::new(format!("$agg{i}"), call.data_type.clone()));
         }
-        let op = LogicalOp::Aggregate(Aggregate { groups, calls });
+        let op = LogicalOp::Aggregate(Aggregate { groups, calls, state_ttl: self.state_ttl });
         LogicalPlan::spanned(op, vec![input], Schema::new(fields), span)
     }
 
     /// A row for each grouping set, with NULL for the keys that the set leaves out, and the
     /// number of the set.
     fn expand(&self, input: PlanRef) -> (PlanRef, Vec<Expr>) {
-        let width = input.schema.len();
+        let (width, keys) = (input.schema.len(), self.groups());
         let columns: Vec<Expr> = input
             .schema
             .fields
@@ -386,7 +393,7 @@ impl Grouping {
             .enumerate()
             .map(|(number, set)| {
                 let mut row = columns.clone();
-                for (i, key) in self.keys.iter().enumerate() {
+                for (i, key) in keys.iter().enumerate() {
                     let kept = set.contains(&i);
                     row.push(if kept { key.clone() } else { Expr::null(key.data_type()) });
                 }
@@ -396,7 +403,7 @@ impl Grouping {
             .collect();
         let mut fields = input.schema.fields.clone();
         let mut groups = Vec::new();
-        for (i, key) in self.keys.iter().enumerate() {
+        for (i, key) in keys.iter().enumerate() {
             let ty = key.data_type();
             let nullable = self.may_be_left_out(i, &ty);
             let ty = ty.with_nullable(nullable);

@@ -1,5 +1,5 @@
-//! Hints behind SELECT: STATE_TTL and LOOKUP say something of joins; the strategies of batch joins are
-//! checked and change nothing here.
+//! Hints behind SELECT: STATE_TTL and LOOKUP say something of joins, STATE_TTL of the grouping of a single table,
+//! too; the strategies of batch joins are checked and change nothing here.
 
 use flott_catalog::connector::parse_duration;
 use flott_sql::ast::{self, Hint, HintArg, Select, TableRef, TableRefKind};
@@ -45,6 +45,17 @@ impl Binder<'_> {
     }
 }
 
+/// How long the groups of a SELECT are kept: what STATE_TTL says of the only item of its FROM. Above a join the
+/// hint is that of the join's sides.
+pub(super) fn of_aggregate(select: &Select) -> Result<Option<u64>> {
+    let Some(name) = select.from.as_ref().and_then(name_of) else { return Ok(None) };
+    if select.hints.is_empty() {
+        return Ok(None);
+    }
+    let hints = read(select)?;
+    Ok(hints.state_ttl.into_iter().find(|(table, _)| table == name).map(|(_, ttl)| ttl))
+}
+
 fn read(select: &Select) -> Result<SelectHints> {
     let mut hints = SelectHints::default();
     let mut names = Vec::new();
@@ -59,7 +70,8 @@ fn read(select: &Select) -> Result<SelectHints> {
         };
         match name.as_str() {
             "STATE_TTL" => {
-                let ttl = read_state_ttl(hint)?;
+                let mut ttl = read_state_ttl(hint)?;
+                ttl.iter_mut().for_each(|(table, _)| shorten(table, select, &names));
                 ttl.iter().try_for_each(|(table, _)| known(table))?;
                 // Of several hints the first counts, within one the last.
                 for (table, ttl) in ttl {
@@ -131,6 +143,7 @@ fn read_lookup(hint: &Hint) -> Result<(String, LookupHint)> {
         option("fixed-delay"),
         option("max-attempts"),
     ];
+    check_async(&option).map_err(invalid)?;
     let retry = match retry {
         [None, None, None, None] => None,
         [Some(predicate), Some(strategy), Some(delay), Some(attempts)] => {
@@ -158,6 +171,30 @@ fn read_lookup(hint: &Hint) -> Result<(String, LookupHint)> {
     Ok((table.to_string(), LookupHint { retry }))
 }
 
+/// The options of asynchronous lookups. Keys of a batch are asked for together, whose rows keep their order, so
+/// that they change nothing; what Flink refuses is refused.
+fn check_async<'o>(option: &impl Fn(&str) -> Option<&'o str>) -> Result<(), String> {
+    let is_one_of = |name: &str, words: &[&str]| match option(name) {
+        Some(value) if !words.iter().any(|word| value.eq_ignore_ascii_case(word)) => {
+            Err(format!("{name} '{value}' is none of {}", words.join(", ")))
+        }
+        _ => Ok(()),
+    };
+    is_one_of("async", &["true", "false"])?;
+    is_one_of("output-mode", &["ordered", "allow_unordered"])?;
+    if let Some(capacity) = option("capacity")
+        && !capacity.parse::<u32>().is_ok_and(|capacity| capacity > 0)
+    {
+        return Err("capacity option must be positive integer".to_string());
+    }
+    if let Some(timeout) = option("timeout")
+        && parse_duration(timeout).is_none()
+    {
+        return Err(format!("timeout '{timeout}' is no duration"));
+    }
+    is_one_of("shuffle", &["true", "false"])
+}
+
 fn pairs(hint: &Hint) -> Result<Vec<(&str, &str)>> {
     hint.args
         .iter()
@@ -178,6 +215,15 @@ fn name_of(table: &TableRef) -> Option<&str> {
         TableRefKind::Table { name, .. } => name.parts.last().map(|part| part.value.as_str()),
         TableRefKind::Snapshot { input, .. } => name_of(input),
         _ => None,
+    }
+}
+
+/// A table may be named with its catalog and database, as it stands in FROM or in full.
+fn shorten(table: &mut String, select: &Select, names: &[&str]) {
+    let Some((_, last)) = table.rsplit_once('.') else { return };
+    let has_alias = |of: &TableRef| of.alias.is_some();
+    if names.contains(&last) && !select.from.as_ref().is_some_and(has_alias) {
+        *table = last.to_string();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Binding: names to columns, calls to functions, syntax to a typed logical plan.
 //!
 //! The binder checks everything that needs no traits. One file a construct: [`expr`], [`call`],
-//! [`query`], [`select`], [`aggregate`], [`group_window`], [`over`], [`table`] (FROM), [`window`],
+//! [`query`], [`select`], [`aggregate`], [`group_window`], [`over`], [`table`] and [`join`] (FROM), [`window`],
 //! [`matching`], [`insert`].
 
 mod aggregate;
@@ -12,6 +12,7 @@ mod expr;
 mod group_window;
 mod hints;
 mod insert;
+mod join;
 mod literal;
 mod matching;
 pub(crate) mod outer;
@@ -35,9 +36,10 @@ use flott_catalog::CatalogReader;
 use flott_functions::{Evaluator, Expr, SessionSettings, Volatility};
 use flott_sql::ast;
 
+pub(crate) use join::split_condition;
 pub use scope::{Relation, Scope};
 pub(crate) use select::time_of;
-pub(crate) use table::{inline, split_condition};
+pub(crate) use table::inline;
 pub use types::resolve_type;
 pub(crate) use unnest::table_call;
 
@@ -64,6 +66,8 @@ pub struct Binder<'a> {
     subqueries: Option<Vec<subquery::SubQuery>>,
     /// Sub-queries met so far.
     subquery_count: usize,
+    /// The sub-queries among the keys of the SELECT being bound.
+    key_queries: subquery::KeyQueries,
 }
 
 #[derive(Clone)]
@@ -98,6 +102,7 @@ impl<'a> Binder<'a> {
             outer: Vec::new(),
             subqueries: None,
             subquery_count: 0,
+            key_queries: Default::default(),
         }
     }
 

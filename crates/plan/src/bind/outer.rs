@@ -116,8 +116,8 @@ pub fn replace_outer(
     if outer_columns(plan, level).is_empty() {
         return Ok(plan.clone());
     }
-    LogicalPlan::transform(plan, &mut |node| {
-        let mut failure = None;
+    let mut failure = None;
+    let rewritten = LogicalPlan::transform(std::slice::from_ref(plan), &mut |node| {
         let op = crate::rules::map_exprs(&node, &mut |expr| {
             expr.transform(&mut |node| match node {
                 Expr::Column { index, data_type } => match as_outer(index) {
@@ -131,11 +131,12 @@ pub fn replace_outer(
                 other => other,
             })
         });
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(Arc::new(LogicalPlan { op, ..LogicalPlan::clone(&node) })),
-        }
-    })
+        Arc::new(LogicalPlan { op, ..LogicalPlan::clone(&node) })
+    });
+    match (failure, rewritten.into_iter().next()) {
+        (Some(error), _) => Err(error),
+        (None, rewritten) => Ok(rewritten.unwrap_or_else(|| plan.clone())),
+    }
 }
 
 impl Binder<'_> {

@@ -9,6 +9,7 @@ use super::expr::{Context, illegal_null};
 use super::group_window::GroupWindow;
 use super::over::{OverCalls, OverContext, is_over_column};
 use super::query::{Ordered, anonymous, ordinal, output_column, sort_key};
+use super::select_group::Keys;
 use super::subquery::{SubQuery, apply_condition};
 use super::{Binder, Bound, Scope};
 use crate::logical::{Aggregate, LogicalOp, LogicalPlan, PlanRef, SortKey};
@@ -51,11 +52,29 @@ impl Binder<'_> {
         plan: PlanRef,
         scope: Scope,
     ) -> Result<Ordered> {
+        let around = std::mem::take(&mut self.key_queries);
+        let bound = self.bind_grouped(select, order_by, plan, scope);
+        self.key_queries = around;
+        bound
+    }
+
+    fn bind_grouped(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderItem],
+        plan: PlanRef,
+        scope: Scope,
+    ) -> Result<Ordered> {
+        let mut key_queries = Vec::new();
         let (plan, grouping, window) = match &select.group_by {
             None => (plan, None, None),
             Some(group_by) => match self.bind_group_window(group_by, &plan, &scope)? {
                 Some(by) => (by.plan, Some(by.grouping), Some(by.window)),
-                None => (plan, Some(self.bind_group_by(group_by, &scope)?), None),
+                None => {
+                    let (grouping, found) = self.bind_keys(group_by, &scope)?;
+                    key_queries = found;
+                    (plan, Some(grouping), None)
+                }
             },
         };
         let may_be_empty = grouping.as_ref().is_none_or(|grouping| grouping.keys.is_empty());
@@ -86,12 +105,15 @@ impl Binder<'_> {
             };
             Ok((items, order, qualify, having))
         })?;
+        let state_ttl = super::hints::of_aggregate(select)?;
         let is_grouped = grouping.is_some() || !aggregates.is_empty() || having.is_some();
         let mut bound =
             BoundSelect { plan, items, order, qualify, overs: overs.finish(), subqueries };
         if is_grouped {
-            let grouping = grouping.unwrap_or_else(Grouping::global);
-            bound = self.group(select, bound, &scope, grouping, aggregates, having)?;
+            let mut grouping = grouping.unwrap_or_else(Grouping::global);
+            grouping.state_ttl = state_ttl;
+            let keys = Keys { grouping, queries: key_queries };
+            bound = self.group(select, bound, &scope, keys, aggregates, having)?;
         }
         self.place_subqueries(&mut bound)?;
         let BoundSelect { plan, items, order, qualify, overs, .. } = bound;
@@ -110,7 +132,9 @@ impl Binder<'_> {
                 return Err(PlanError::new("ORDER BY of a SELECT DISTINCT must be selected")
                     .at(select.span));
             }
-            Some(SetQuantifier::Distinct) => distinct(plan, select.span),
+            Some(SetQuantifier::Distinct) => {
+                distinct(plan, state_ttl.filter(|_| !is_grouped), select.span)
+            }
             _ => plan,
         };
         let visible = plan.schema.len() - hidden;
@@ -312,12 +336,12 @@ pub fn time_of(expr: &Expr, schema: &Schema) -> Option<TimeAttribute> {
     }
 }
 
-/// SELECT DISTINCT: grouping by all columns.
-pub fn distinct(input: PlanRef, span: ast::Span) -> PlanRef {
+/// SELECT DISTINCT: grouping by all columns; `state_ttl` is what a hint says of them.
+pub fn distinct(input: PlanRef, state_ttl: Option<u64>, span: ast::Span) -> PlanRef {
     let groups = input.schema.fields.iter().enumerate();
     let groups = groups.map(|(i, field)| Expr::column(i, field.data_type.clone())).collect();
     let mut schema = (*input.schema).clone();
     schema.fields.iter_mut().for_each(|field| field.time = None);
-    let op = LogicalOp::Aggregate(Aggregate { groups, calls: Vec::new() });
+    let op = LogicalOp::Aggregate(Aggregate { state_ttl, ..Aggregate::new(groups, Vec::new()) });
     LogicalPlan::spanned(op, vec![input], schema, span)
 }

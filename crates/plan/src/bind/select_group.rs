@@ -10,6 +10,14 @@ use super::{Binder, Scope};
 use crate::logical::{AggregateCall, PlanRef, SortKey};
 use crate::{PlanError, Result};
 
+/// What a SELECT is grouped by.
+pub(super) struct Keys {
+    /// The keys.
+    pub(super) grouping: Grouping,
+    /// The sub-queries among them.
+    pub(super) queries: Vec<SubQuery>,
+}
+
 impl Binder<'_> {
     /// The parts of a SELECT over its groups.
     pub(super) fn group(
@@ -17,12 +25,14 @@ impl Binder<'_> {
         select: &ast::Select,
         bound: BoundSelect,
         scope: &Scope,
-        grouping: Grouping,
+        keys: Keys,
         mut aggregates: AggregateContext,
         having: Option<(Expr, ast::Span)>,
     ) -> Result<BoundSelect> {
+        let Keys { mut grouping, queries } = keys;
         let BoundSelect { plan, items, order, qualify, mut overs, subqueries } = bound;
-        let (inside, above) = self.split_subqueries(subqueries, &grouping, &aggregates, scope)?;
+        let (mut inside, mut above) =
+            self.split_subqueries(subqueries, &grouping, &aggregates, scope)?;
         let rewrite = |expr: &Expr, span: ast::Span| {
             grouping.rewrite(expr, &aggregates, scope).map_err(|error| error.at(span))
         };
@@ -46,6 +56,18 @@ impl Binder<'_> {
                 Ok(OrderExpr { key, ..order })
             })
             .collect::<Result<Vec<_>>>()?;
+        // What of the keys' sub-queries stands above is no key by itself, and looked at from there.
+        let mut above_keys: Vec<&Expr> = items.iter().map(|item| &item.expr).collect();
+        above_keys.extend(having.iter().chain(&qualify).map(|(condition, _)| condition));
+        above_keys.extend(order.iter().map(|order| &order.key.expr));
+        for query in &queries {
+            if above_keys.iter().any(|expr| query.stands_in(expr)) {
+                let rewrite = |expr: &Expr| grouping.rewrite(expr, &aggregates, scope);
+                let level = self.outer.len();
+                let rewritten = query.clone().rewritten(level, &rewrite);
+                above.push(rewritten.map_err(|error| error.at(query.span()))?);
+            }
+        }
         let name = |(i, key): (usize, &Expr)| {
             let field = match key {
                 Expr::Column { index, .. } => plan.schema.fields.get(*index),
@@ -55,7 +77,15 @@ impl Binder<'_> {
         };
         let names: Vec<String> = grouping.keys.iter().enumerate().map(name).collect();
         let mut calls = std::mem::take(&mut aggregates.calls);
-        let plan = self.inside_calls(plan, &mut calls, inside)?;
+        let plan = if queries.is_empty() {
+            self.inside_calls(plan, &mut calls, &mut [], inside)?
+        } else {
+            let mut keys = grouping.keys.clone();
+            inside.extend(queries);
+            let plan = self.inside_calls(plan, &mut calls, &mut keys, inside)?;
+            grouping.group_by(keys);
+            plan
+        };
         let span = select.group_by.as_ref().map_or(select.span, |group_by| group_by.span);
         let mut plan = grouping.plan(plan, calls, &names, span);
         let mut subqueries = above;
@@ -99,17 +129,18 @@ impl Binder<'_> {
         Ok((inside, above))
     }
 
-    /// The plan with what aggregate calls need of sub-queries behind its columns.
+    /// The plan with what aggregate calls and keys need of sub-queries behind its columns.
     fn inside_calls(
         &self,
         plan: PlanRef,
         calls: &mut [AggregateCall],
+        keys: &mut [Expr],
         subqueries: Vec<SubQuery>,
     ) -> Result<PlanRef> {
         if subqueries.is_empty() {
             return Ok(plan);
         }
-        let mut places: Vec<&mut Expr> = Vec::new();
+        let mut places: Vec<&mut Expr> = keys.iter_mut().collect();
         for call in calls {
             places.extend(call.args.iter_mut().chain(&mut call.filter));
         }

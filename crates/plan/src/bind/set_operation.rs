@@ -36,9 +36,11 @@ pub fn set_operation(
     let (left, right) = (align(left, &fields)?, align(right, &fields)?);
     let plan = match (op, all) {
         (SetOp::Union, true) => union(left, right, fields, span),
-        (SetOp::Union, false) => distinct(union(left, right, fields, span), span),
-        (SetOp::Intersect, false) => distinct(matching(JoinKind::Semi, left, right, span), span),
-        (SetOp::Except, false) => distinct(matching(JoinKind::Anti, left, right, span), span),
+        (SetOp::Union, false) => distinct(union(left, right, fields, span), None, span),
+        (SetOp::Intersect, false) => {
+            distinct(matching(JoinKind::Semi, left, right, span), None, span)
+        }
+        (SetOp::Except, false) => distinct(matching(JoinKind::Anti, left, right, span), None, span),
         (SetOp::Intersect, true) => intersect_all(left, right, &fields, span)?,
         (SetOp::Except, true) => except_all(left, right, &fields, span)?,
     };
@@ -145,7 +147,7 @@ fn group(
     for (i, call) in calls.iter().enumerate() {
         given.push(Field::new(format!("$agg{i}"), call.data_type.clone()));
     }
-    let op = LogicalOp::Aggregate(Aggregate { groups, calls });
+    let op = LogicalOp::Aggregate(Aggregate::new(groups, calls));
     LogicalPlan::spanned(op, vec![all], Schema::new(given), span)
 }
 

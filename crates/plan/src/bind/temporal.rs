@@ -5,7 +5,7 @@ use flott_sql::ast::{self, TableRefKind};
 use flott_types::{TimeAttribute, Value};
 
 use super::expr::Context;
-use super::table::split_condition;
+use super::join::split_condition;
 use super::{Binder, Bound, Scope};
 use crate::logical::{AsOf, Join, JoinKind, LogicalOp, LogicalPlan};
 use crate::{PlanError, Result};

@@ -10,7 +10,7 @@ use flott_types::{Field, Schema, TypeRoot};
 use super::expr::Context;
 use super::query::rename;
 use super::select::{filter, one_row};
-use super::subquery::no_natural;
+use super::subquery::{apply_values, no_natural};
 use super::{Binder, Bound, Scope, symbol};
 use crate::decorrelate::unexpected_variable;
 use crate::logical::{Correlate, JoinKind, LogicalOp, LogicalPlan};
@@ -20,20 +20,13 @@ impl Binder<'_> {
     /// Binds a join whose right side is a table function, if it is one.
     pub fn bind_correlate(&mut self, join: &ast::Join, left: &Bound) -> Result<Option<Bound>> {
         let right = &join.right;
-        let invocation = match &right.kind {
-            TableRefKind::Unnest { collections, with_ordinality } => {
-                self.bind_unnest(collections, *with_ordinality, &left.scope, right.span)?
-            }
-            TableRefKind::Function { call, .. } if !super::window::reads_table(call) => {
-                self.bind_invocation(call, &left.scope)?
-            }
-            _ => return Ok(None),
-        };
+        let Some((left, invocation)) = self.invocation(right, left)? else { return Ok(None) };
         if join.natural {
             return Err(no_natural().at(right.span));
         }
         let kind = correlate_kind(join)?;
-        let given = correlate(left.clone(), kind, invocation, right)?;
+        let split = left.scope.fields.len();
+        let given = correlate(left, kind, invocation, right)?;
         let (condition, span) = match &join.condition {
             None => return Ok(Some(given)),
             Some(JoinCondition::On(on)) => {
@@ -50,7 +43,6 @@ impl Binder<'_> {
         match kind {
             _ if is_true => Ok(Some(given)),
             JoinKind::Inner => {
-                let split = left.scope.fields.len();
                 let mixes = |condition: &Expr| {
                     let columns = condition.columns();
                     columns.first().is_some_and(|c| *c < split)
@@ -64,21 +56,50 @@ impl Binder<'_> {
                 let plan = filter(given.plan, condition, span);
                 Ok(Some(Bound { plan, scope: given.scope }))
             }
-            _ => with_condition(given, left.scope.fields.len(), condition, span).map(Some),
+            _ => with_condition(given, split, condition, span).map(Some),
         }
     }
 
     /// Binds a table function that stands at the beginning of FROM.
     pub fn bind_alone(&mut self, table: &ast::TableRef) -> Result<Bound> {
-        let none = one_row();
-        let invocation = match &table.kind {
+        match self.invocation(table, &one_row())? {
+            Some((none, invocation)) => correlate(none, JoinKind::Inner, invocation, table),
+            None => Err(PlanError::new("no table function").at(table.span)),
+        }
+    }
+
+    /// The call of a table function for each row of `left`, which gets what sub-queries among the arguments give
+    /// behind its columns; `None`: the table is no function.
+    fn invocation(
+        &mut self,
+        table: &ast::TableRef,
+        left: &Bound,
+    ) -> Result<Option<(Bound, Invocation)>> {
+        let (bound, subqueries) = self.collecting(|binder| match &table.kind {
             TableRefKind::Unnest { collections, with_ordinality } => {
-                self.bind_unnest(collections, *with_ordinality, &none.scope, table.span)?
+                binder.bind_unnest(collections, *with_ordinality, &left.scope, table.span).map(Some)
             }
-            TableRefKind::Function { call, .. } => self.bind_invocation(call, &none.scope)?,
-            _ => return Err(PlanError::new("no table function").at(table.span)),
-        };
-        correlate(none, JoinKind::Inner, invocation, table)
+            TableRefKind::Function { call, .. } if !super::window::reads_table(call) => {
+                binder.bind_invocation(call, &left.scope).map(Some)
+            }
+            _ => Ok(None),
+        })?;
+        let Some(mut invocation) = bound else { return Ok(None) };
+        let mut left = left.clone();
+        if let Some(value) = subqueries.iter().find(|subquery| subquery.is_scalar())
+            && !self.config.general_correlation
+        {
+            return Err(PlanError::new("Query expression encountered in illegal context")
+                .at(value.span())
+                .hint(
+                    "join the sub-query before, or SET 'flott.correlation' = 'general', which plans it",
+                ));
+        }
+        if !subqueries.is_empty() {
+            let args = std::mem::take(&mut invocation.args);
+            (left.plan, invocation.args) = apply_values(self, left.plan, args, subqueries)?;
+        }
+        Ok(Some((left, invocation)))
     }
 
     fn bind_unnest(
@@ -195,6 +216,7 @@ fn correlate(
         }
         rename_fields(&mut given, alias)?;
     }
+    let width = left.scope.fields.len();
     let scope = left.scope.join(Scope::of(path, &Schema::new(given.clone())));
     let op = LogicalOp::Correlate(Correlate {
         kind,
@@ -202,7 +224,8 @@ fn correlate(
         args,
         symbols,
         condition: None,
-        passed: (0..left.plan.schema.len()).collect(),
+        // Behind the columns in scope stands what the arguments need of sub-queries.
+        passed: (0..width).collect(),
         given: (0..given.len()).collect(),
     });
     let plan = LogicalPlan::spanned(op, vec![left.plan], scope.schema(), table.span);

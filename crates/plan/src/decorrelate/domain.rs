@@ -156,7 +156,7 @@ fn tag_aggregate(plan: &PlanRef, aggregate: &Aggregate, domain: &Domain) -> Resu
     given.extend(domain.plan.schema.fields.iter().cloned());
     given.extend(plan.schema.fields[own..].iter().cloned());
     given.iter_mut().for_each(|field| field.time = None);
-    let op = LogicalOp::Aggregate(Aggregate { groups, calls });
+    let op = LogicalOp::Aggregate(Aggregate::new(groups, calls));
     let grouped = LogicalPlan::new(op, vec![below], Schema::new(given));
     if own == 0 && domain.fill {
         return for_every_value(grouped, plan, aggregate, domain);

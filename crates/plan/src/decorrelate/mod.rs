@@ -71,7 +71,7 @@ fn by_domain(plan: &PlanRef, around: &PlanRef, level: usize, fill: bool) -> Resu
         Schema::new(fields.clone()),
     );
     let groups = columns(&fields);
-    let op = LogicalOp::Aggregate(Aggregate { groups, calls: Vec::new() });
+    let op = LogicalOp::Aggregate(Aggregate::new(groups, Vec::new()));
     let domain = LogicalPlan::new(op, vec![values], Schema::new(fields));
     let tagged = domain::tag(plan, &domain::Domain { plan: domain, read: &read, level, fill })?;
     let width = plan.schema.len();

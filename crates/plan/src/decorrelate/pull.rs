@@ -179,7 +179,7 @@ fn pull_aggregate(plan: &PlanRef, aggregate: &Aggregate, level: usize) -> Option
         0 => Some(calls.iter().map(empty_value).collect::<Option<Vec<_>>>()?),
         _ => None,
     };
-    let op = LogicalOp::Aggregate(Aggregate { groups, calls });
+    let op = LogicalOp::Aggregate(Aggregate::new(groups, calls));
     let inputs = vec![below.plan.clone()];
     let grouped = LogicalPlan { op, inputs, schema: Schema::new(fields).into(), span: plan.span };
     Some(Dependent { plan: Arc::new(grouped), outputs, conditions, defaults })

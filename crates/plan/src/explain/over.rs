@@ -87,6 +87,9 @@ fn call(function: &WindowFunction, below: &Schema) -> String {
 /// What of a window Flink fails to run.
 fn not_in_flink(over: &OverWindow) -> Option<&'static str> {
     let updating = over.mode == OverMode::Updating;
+    if updating && matches!(over.frame.start, FrameBound::Preceding(_)) {
+        return Some("a bounded window in the order of a column");
+    }
     over.functions.iter().find_map(|function| match function {
         WindowFunction::Offset(_) if updating => Some("LAG in the order of a column"),
         WindowFunction::Aggregate(call) if updating && call.distinct => {

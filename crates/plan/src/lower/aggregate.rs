@@ -73,7 +73,7 @@ impl Lowering<'_> {
             input_retracts,
             emit_update_before: true,
             final_only: self.config.batch,
-            state_ttl: self.config.state_ttl,
+            state_ttl: aggregate.state_ttl.unwrap_or(self.config.state_ttl),
             keys: keys.clone(),
             calls,
             phase,

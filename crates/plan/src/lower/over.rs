@@ -67,7 +67,7 @@ impl Lowering<'_> {
             return Ok(OverMode::Batch);
         }
         let time = over.order.first().and_then(|key| time_of(&key.expr, &plan.input().schema));
-        check_streaming(over, time)?;
+        check_streaming(over, time, self.config.general_over)?;
         Ok(match time {
             Some(TimeAttribute::Rowtime) => OverMode::Rowtime,
             Some(TimeAttribute::Proctime) => OverMode::Proctime,
@@ -216,8 +216,8 @@ fn check_rank_order(over: &Over) -> Result<()> {
     Ok(())
 }
 
-/// What Flink's streaming plans refuse.
-fn check_streaming(over: &Over, time: Option<TimeAttribute>) -> Result<()> {
+/// What Flink's streaming plans refuse; `general` lets some of it pass.
+fn check_streaming(over: &Over, time: Option<TimeAttribute>, general: bool) -> Result<()> {
     let in_batch = "SET 'execution.runtime-mode' = 'batch', where every window is possible";
     for call in &over.calls {
         let needs_end = match &call.function {
@@ -254,10 +254,18 @@ fn check_streaming(over: &Over, time: Option<TimeAttribute>) -> Result<()> {
     if over.frame.end != FrameBound::CurrentRow || over.frame.start == FrameBound::CurrentRow {
         return refuse("OVER RANGE FOLLOWING windows are not supported yet.", in_batch);
     }
+    let only_aggregates =
+        over.calls.iter().all(|call| matches!(call.function, OverFunction::Aggregate(_)));
     match (&over.frame.start, over.frame.unit) {
+        (FrameBound::Preceding(Value::Int(_)), FrameUnit::Rows)
+            if general && time.is_none() && only_aggregates =>
+        {
+            Ok(())
+        }
         (FrameBound::Preceding(_), _) if time.is_none() => refuse(
             "Non-time attribute sort is not supported for bounded OVER window.",
-            "order by a time attribute, or let the window start UNBOUNDED PRECEDING",
+            "order by a time attribute, let the window start UNBOUNDED PRECEDING, or allow aggregates \
+             over ROWS with SET 'flott.over' = 'general'",
         ),
         (FrameBound::Preceding(Value::Months(_)), FrameUnit::Range) => refuse_months(),
         _ => Ok(()),

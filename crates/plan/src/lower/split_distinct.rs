@@ -36,7 +36,7 @@ impl Lowering<'_> {
         let Some(bucket) = bucket_of(values, buckets)? else { return Ok(None) };
         let mut groups = aggregate.groups.clone();
         groups.push(bucket);
-        let partial = Aggregate { groups, calls: aggregate.calls.clone() };
+        let partial = Aggregate { groups, ..aggregate.clone() };
         let results = partial.calls.iter().map(|call| &call.data_type);
         let types = partial.groups.iter().map(Expr::data_type).chain(results.cloned());
         let fields: Vec<Field> =
@@ -61,7 +61,7 @@ impl Lowering<'_> {
                 data_type: call.data_type.clone(),
             })
             .collect();
-        let last = Aggregate { groups, calls };
+        let last = Aggregate { groups, calls, state_ttl: aggregate.state_ttl };
         self.group(input, &last, Some(SplitStep::Final), plan.schema.clone(), plan.span).map(Some)
     }
 }

@@ -1,6 +1,5 @@
 //! What cannot have rows is not computed: filters and joins on FALSE, and all that reads nothing but them.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use flott_functions::{Expr, SessionSettings};
@@ -11,15 +10,7 @@ use crate::decorrelate::empty_value;
 use crate::logical::{Aggregate, Join, JoinKind, LogicalOp, LogicalPlan, PlanRef};
 
 pub(super) fn apply(roots: Vec<PlanRef>, settings: &SessionSettings) -> Result<Vec<PlanRef>> {
-    Ok(roots.iter().map(|root| rewrite(root, settings)).collect())
-}
-
-fn rewrite(root: &PlanRef, settings: &SessionSettings) -> PlanRef {
-    let rewritten: Result<PlanRef, Infallible> =
-        LogicalPlan::transform(root, &mut |plan| Ok(simpler(plan, settings)));
-    match rewritten {
-        Ok(plan) => plan,
-    }
+    Ok(LogicalPlan::transform(&roots, &mut |plan| simpler(plan, settings)))
 }
 
 fn simpler(plan: PlanRef, settings: &SessionSettings) -> PlanRef {

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::logical::{LogicalOp, LogicalPlan, PlanRef};
 
 pub(super) fn apply(roots: Vec<PlanRef>, _: &SessionSettings) -> Result<Vec<PlanRef>> {
-    roots.iter().map(|root| LogicalPlan::transform(root, &mut |plan| Ok(push(plan)))).collect()
+    Ok(LogicalPlan::transform(&roots, &mut push))
 }
 
 fn push(plan: PlanRef) -> PlanRef {

@@ -12,10 +12,7 @@ use crate::logical::{
 };
 
 pub(super) fn apply(roots: Vec<PlanRef>, _: &SessionSettings) -> Result<Vec<PlanRef>> {
-    roots
-        .iter()
-        .map(|root| LogicalPlan::transform(root, &mut |plan| Ok(to_rank(&plan).unwrap_or(plan))))
-        .collect()
+    Ok(LogicalPlan::transform(&roots, &mut |plan| to_rank(&plan).unwrap_or(plan)))
 }
 
 /// The plan as a [`Rank`], if it is a filter whose conditions on the rank are bounds of it.

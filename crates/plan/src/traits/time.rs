@@ -73,7 +73,8 @@ fn fields(plan: &LogicalPlan, settings: &SessionSettings) -> Result<Vec<Field>> 
         }
         LogicalOp::Window(window) => {
             let input = &plan.input().schema;
-            if input.fields[window.time_column].time.is_none() {
+            // A group window takes the time of whatever comes out of a join, as in Flink.
+            if input.fields[window.time_column].time.is_none() && !window.is_group_window {
                 return Err(time_was_lost(&input.fields[window.time_column]));
             }
             fields.iter_mut().zip(&input.fields).for_each(|(field, from)| lose_unless(field, from));

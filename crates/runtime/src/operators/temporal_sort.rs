@@ -16,6 +16,7 @@ use super::deduplicate::row_times;
 use super::ranking::{Released, Run, SortedRows};
 use crate::Result;
 use crate::context::OperatorContext;
+use crate::late::LateRows;
 use crate::operator::Operator;
 
 /// The section of its state, and the version of its layout.
@@ -71,25 +72,25 @@ impl TemporalSortOperator {
     ) -> Result<()> {
         let arrivals = self.sorted.arrivals(batch.rows.columns(), batch.len())?;
         let times = row_times(time)?;
-        let mut late = 0;
+        let mut late = LateRows::new();
+        let mut watermark = ctx.watermark();
         for segment in ctx.marks().segments(batch.len()) {
             for row in segment.rows {
                 if self.last != i64::MIN && times[row] <= self.last {
-                    late += 1;
+                    late.push(row, watermark);
                     continue;
                 }
                 let id = self.sorted.insert(&arrivals, row)?;
                 self.wait(times[row], id);
             }
-            if let Some(watermark) = segment.watermark {
-                self.watermark = watermark;
-                self.release(watermark);
-                self.released.mark(watermark);
+            if let Some(mark) = segment.watermark {
+                watermark = mark;
+                self.watermark = mark;
+                self.release(mark);
+                self.released.mark(mark);
             }
         }
-        if late > 0 {
-            ctx.count_late(late);
-        }
+        ctx.drop_late(0, batch, late)?;
         self.released.emit(&mut self.sorted, &self.schema, ctx)
     }
 

@@ -2,6 +2,7 @@
 //! exchanges and parallelism.
 
 mod fingerprint;
+mod late;
 mod operators;
 mod source;
 
@@ -17,6 +18,7 @@ use flott_plan::{KeyedShuffle, PlannerConfig, explain};
 
 use crate::check::OutputContract;
 use crate::graph::{Exchange, JobGraph, NodeId, NodeSpec, SinkSpec, SourceSpec};
+use crate::late::LateTable;
 use crate::operators::{ConstraintEnforcer, ValuesSource};
 use crate::results::ResultSender;
 use crate::{Result, RuntimeError};
@@ -31,6 +33,8 @@ pub struct Surroundings<'a> {
     pub results: Option<ResultSender>,
     /// Makes what takes the bad records of a scan.
     pub bad_records: &'a dyn Fn(&Scan) -> Result<Arc<dyn BadRecordHandler>>,
+    /// Takes the rows that operators drop because they come late.
+    pub late_rows: Option<Arc<LateTable>>,
 }
 
 /// The job graph of a plan.
@@ -44,6 +48,9 @@ pub fn translate(plan: &Arc<PhysicalPlan>, mut around: Surroundings) -> Result<J
     };
     for id in 0..plan.nodes.len() {
         translation.node(id, &mut around)?;
+    }
+    if let Some(table) = &around.late_rows {
+        translation.late_rows(table)?;
     }
     Ok(translation.graph)
 }

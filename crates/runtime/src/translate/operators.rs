@@ -6,7 +6,7 @@ use arrow::compute::SortOptions;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_catalog::connector::BadRecordHandler;
 use flott_functions::{Evaluator, Expr, SessionSettings};
-use flott_plan::logical::{ChangelogFunction, ConflictStrategy};
+use flott_plan::logical::{ChangelogFunction, ConflictStrategy, FrameBound};
 use flott_plan::physical::{
     Calc, NodeId, OverMode, PhysicalNode, PhysicalOp, PhysicalPlan, SinkMaterialize,
 };
@@ -18,7 +18,9 @@ use super::Surroundings;
 use crate::context::TaskInfo;
 use crate::graph::OperatorFactory;
 use crate::operator::Operator;
-use crate::operators::{BatchOverOperator, TimedOverOperator, UpdatingOverOperator};
+use crate::operators::{
+    BatchOverOperator, BoundedOverOperator, TimedOverOperator, UpdatingOverOperator,
+};
 use crate::operators::{
     CalcOperator, Changelog, ChangelogNormalize, ConflictChecker, CorrelateOperator,
     DropUpdateBefore, ExpandOperator, FromChangelog, GroupAggregateOperator, GroupWindowOperator,
@@ -104,9 +106,13 @@ fn operator(
                 OverMode::Rowtime | OverMode::Proctime => {
                     Box::new(TimedOverOperator::new(spec, input(0), schema)?)
                 }
-                OverMode::Updating => {
-                    Box::new(UpdatingOverOperator::new(spec, input(0), &node.schema)?)
-                }
+                OverMode::Updating => match &spec.frame.start {
+                    FrameBound::Preceding(Value::Int(rows)) => {
+                        let rows = usize::try_from(*rows).unwrap_or(0);
+                        Box::new(BoundedOverOperator::new(spec, rows, input(0), &node.schema)?)
+                    }
+                    _ => Box::new(UpdatingOverOperator::new(spec, input(0), &node.schema)?),
+                },
                 OverMode::Batch => Box::new(BatchOverOperator::new(spec.clone(), input(0), schema)),
             }
         }

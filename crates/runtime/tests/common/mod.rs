@@ -12,12 +12,12 @@ use std::time::Duration;
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::{DataType as Arrow, Field, Int64Type, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
-use flott_catalog::connector::{FailOnBadRecord, ScanRequest, TableSink, TableSource};
+use flott_catalog::connector::{FailOnBadRecord, FormatDef, ScanRequest, TableSink, TableSource};
 use flott_runtime::{
-    Exchange, JobGraph, NodeId, NodeSpec, Operator, OutputContract, Result, SinkSpec, SourceSpec,
-    TaskInfo, WatermarkStrategy,
+    Exchange, JobGraph, LateRowWriter, LateTable, LateTime, NodeId, NodeSpec, Operator,
+    OutputContract, Result, SinkSpec, SourceSpec, TaskInfo, WatermarkStrategy,
 };
-use flott_types::{ChangelogBatch, ChangelogMode, DataType};
+use flott_types::{ChangelogBatch, ChangelogMode, DataType, Field as Column, Schema as Columns};
 
 /// Columns of BIGINTs.
 pub fn schema(columns: &[&str]) -> SchemaRef {
@@ -108,6 +108,29 @@ pub fn sink(graph: &mut JobGraph, from: NodeId, exchange: Exchange, sink: Arc<dy
     let spec = SinkSpec { sink, static_partitions: Vec::new(), overwrite: false };
     let id = graph.sink(node("sink", 1), spec);
     graph.connect(from, id, 0, exchange);
+}
+
+/// Leads the late rows of an operator that reads `key` and `time` into a sink of the same columns.
+pub fn late_sink(graph: &mut JobGraph, from: NodeId, sink: Arc<dyn TableSink>) {
+    static NO_FORMAT: FormatDef = FormatDef {
+        name: "none",
+        help: "",
+        options: &[],
+        decodes: ChangelogMode::INSERT_ONLY,
+        encodes: ChangelogMode::INSERT_ONLY,
+        metadata: &[],
+        decoder: None,
+        encoder: None,
+    };
+    let columns = ["key", "time"].map(|name| Column::new(name, DataType::bigint()));
+    let columns = Columns::new(columns.to_vec());
+    let spec = SinkSpec { sink: sink.clone(), static_partitions: Vec::new(), overwrite: false };
+    let id = graph.sink(node("late rows", 1), spec);
+    let table = LateTable::new("late".into(), columns.clone(), sink, &NO_FORMAT).unwrap();
+    let time = LateTime { column: 1, is_ltz: false };
+    let writers =
+        move |task: &TaskInfo| Ok(vec![LateRowWriter::new(&table, &columns, time, task)?]);
+    graph.connect_late(from, id, Exchange::Forward, Arc::new(writers));
 }
 
 /// By column 0.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
-use flott_runtime::{Marks, Operator, OperatorContext, Result, RuntimeError};
+use flott_runtime::{LateRows, Marks, Operator, OperatorContext, Result, RuntimeError};
 use flott_state::{KeySlots, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, DataType, RowKind};
 
@@ -136,8 +136,12 @@ impl Operator for DropLate {
         let watermarks = marks.per_row(batch.len(), ctx.watermark());
         let times = longs(&batch, 1);
         let keep: BooleanArray =
-            times.iter().zip(watermarks).map(|(time, watermark)| Some(*time > watermark)).collect();
-        ctx.count_late(keep.len() - keep.true_count());
+            times.iter().zip(&watermarks).map(|(time, watermark)| Some(time > watermark)).collect();
+        let mut late = LateRows::new();
+        (0..keep.len()).filter(|row| !keep.value(*row)).for_each(|row| {
+            late.push(row, watermarks[row]);
+        });
+        ctx.drop_late(0, &batch, late)?;
         ctx.emit_marked(batch.filter(&keep)?, marks.filter(&keep))
     }
 

@@ -247,16 +247,12 @@ impl<'b, 'a> Sites<'b, 'a> {
                 let operands = operands.clone();
                 let operands =
                     operands.into_iter().map(|o| self.values_in(o)).collect::<Result<Vec<_>>>()?;
-                let [operand] = operands.as_slice() else {
-                    return Err(PlanError::new(
-                        "IN of several columns can only be a condition of its own",
-                    )
-                    .at(subquery.span)
-                    .hint("use EXISTS, or IN as a condition joined by AND"));
-                };
-                match (op.0, all) {
-                    ("=", false) => self.is_in(&subquery, operand),
-                    _ => self.compare(&subquery, operand, *op, *all),
+                match (op.0, all, operands.as_slice()) {
+                    ("=", false, [operand]) => self.is_in(&subquery, operand),
+                    ("=", false, operands) => self.row_is_in(&subquery, operands),
+                    (_, _, [operand]) => self.compare(&subquery, operand, *op, *all),
+                    _ => Err(PlanError::new("rows are compared with a sub-query by IN only")
+                        .at(subquery.span)),
                 }
             }
         }
@@ -303,6 +299,35 @@ impl<'b, 'a> Sites<'b, 'a> {
                 (empty, Expr::boolean(false)),
                 (unknown, Expr::null(DataType::boolean())),
             ],
+            Expr::boolean(false),
+        )
+    }
+
+    /// `(a, b) IN (query)`: TRUE if a row is equal, else NULL if one may be, for all that NULLs tell.
+    fn row_is_in(&mut self, subquery: &SubQuery, operands: &[Expr]) -> Result<Expr> {
+        let level = self.level();
+        let columns = columns(&subquery.plan);
+        let (mut equal, mut possible, mut nullable) = (Vec::new(), Vec::new(), false);
+        for (operand, column) in operands.iter().zip(columns) {
+            let seen = operand.clone().map_columns(&|index| outer_index(level, index));
+            let mut any = vec![builtin("=", vec![column.clone(), seen.clone()])?];
+            equal.extend(any.first().cloned());
+            for side in [column, seen].into_iter().filter(|side| side.data_type().nullable) {
+                any.push(builtin("IS NULL", vec![side])?);
+                nullable = true;
+            }
+            possible.push(if any.len() == 1 { any.remove(0) } else { Expr::Or(any) });
+        }
+        let having = |conditions: Vec<Expr>| {
+            filter(subquery.plan.clone(), Expr::conjunction(conditions), subquery.span)
+        };
+        let found = self.exists(subquery, &having(equal))?;
+        if !nullable {
+            return Ok(found);
+        }
+        let unknown = self.exists(subquery, &having(possible))?;
+        case(
+            vec![(found, Expr::boolean(true)), (unknown, Expr::null(DataType::boolean()))],
             Expr::boolean(false),
         )
     }
@@ -465,7 +490,7 @@ fn facts(plan: &PlanRef, calls: Vec<AggregateCall>) -> PlanRef {
         Field::new(format!("$fact{i}"), call.data_type.clone())
     };
     let schema = Schema::new(calls.iter().enumerate().map(field).collect());
-    let op = LogicalOp::Aggregate(Aggregate { groups: Vec::new(), calls });
+    let op = LogicalOp::Aggregate(Aggregate::new(Vec::new(), calls));
     LogicalPlan::new(op, vec![plan.clone()], schema)
 }
 

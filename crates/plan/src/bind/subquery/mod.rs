@@ -2,11 +2,13 @@
 
 mod apply;
 mod lateral;
+mod outer_join;
 
 use flott_functions::Expr;
 use flott_sql::ast::{self, BinaryOp, ExprKind, QuantifiedTarget, Quantifier, Span};
 use flott_types::DataType;
 
+use super::aggregate::Grouping;
 use super::expr::{Context, builtin};
 use super::outer::{as_subquery, outer_index, replace_outer, subquery_column};
 use super::{Binder, Scope};
@@ -15,6 +17,7 @@ use crate::{PlanError, Result};
 
 pub use apply::{apply_condition, apply_values};
 pub use lateral::no_natural;
+pub use outer_join::{Sides, place_in_sides};
 
 /// A sub-query that an expression holds as a column with its number.
 #[derive(Clone)]
@@ -23,6 +26,14 @@ pub struct SubQuery {
     kind: Kind,
     plan: PlanRef,
     span: Span,
+}
+
+/// The sub-queries among the keys of a GROUP BY, by their text: where the SELECT repeats one it means the key.
+#[derive(Default)]
+pub struct KeyQueries {
+    /// Whether the keys are being bound.
+    recording: bool,
+    known: Vec<(String, Expr)>,
 }
 
 /// What the expression asks of it.
@@ -44,6 +55,11 @@ impl SubQuery {
     /// Where it stands in the text.
     pub fn span(&self) -> Span {
         self.span
+    }
+
+    /// Whether it stands for a value.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self.kind, Kind::Scalar)
     }
 
     /// Whether an expression reads it.
@@ -91,8 +107,33 @@ impl Binder<'_> {
         Ok((bound?, found))
     }
 
+    /// Binds the keys of GROUP BY, which may hold sub-queries, and gives these beside them. What is bound after
+    /// them knows the sub-queries again.
+    pub fn bind_keys(
+        &mut self,
+        group_by: &ast::GroupBy,
+        scope: &Scope,
+    ) -> Result<(Grouping, Vec<SubQuery>)> {
+        self.key_queries.recording = true;
+        let bound = self.collecting(|binder| binder.bind_group_by(group_by, scope));
+        self.key_queries.recording = false;
+        bound
+    }
+
     /// Binds a sub-query to the column that stands for it.
     pub fn bind_subquery(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Expr> {
+        let text = expr.to_string();
+        if let Some((_, key)) = self.key_queries.known.iter().find(|(known, _)| *known == text) {
+            return Ok(key.clone());
+        }
+        let bound = self.bind_new_subquery(expr, context)?;
+        if self.key_queries.recording {
+            self.key_queries.known.push((text, bound.clone()));
+        }
+        Ok(bound)
+    }
+
+    fn bind_new_subquery(&mut self, expr: &ast::Expr, context: &mut Context) -> Result<Expr> {
         match &expr.kind {
             ExprKind::Subquery(query) => {
                 let plan = self.bind_inside(query, context.scope)?;

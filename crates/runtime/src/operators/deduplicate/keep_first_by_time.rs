@@ -8,6 +8,7 @@ use flott_types::{ChangelogBatch, DataType, Schema};
 use super::{SWEEP, key_types, row_times, ttl};
 use crate::Result;
 use crate::context::OperatorContext;
+use crate::late::LateRows;
 use crate::operator::Operator;
 use crate::operators::aggregation::pick;
 use crate::operators::ranking::Released;
@@ -66,12 +67,12 @@ impl KeepFirstByTime {
         let rows = self.rows.encode(columns, batch.len())?;
         let times = row_times(&columns[self.rowtime])?;
         let mut watermark = ctx.watermark();
-        let mut late = 0;
+        let mut late = LateRows::new();
         for segment in ctx.marks().segments(batch.len()) {
             for row in segment.rows {
                 let time = times[row];
                 if time < watermark {
-                    late += 1;
+                    late.push(row, watermark);
                     continue;
                 }
                 let slot = match self.slots.index().lookup_one(&keys, row) {
@@ -102,10 +103,7 @@ impl KeepFirstByTime {
                 self.released.mark(mark);
             }
         }
-        if late > 0 {
-            ctx.count_late(late);
-        }
-        Ok(())
+        ctx.drop_late(0, batch, late)
     }
 
     /// Makes room for a slot; whether it is new.

@@ -18,6 +18,7 @@ use flott_types::{ChangelogBatch, Schema};
 use super::aggregation::pick;
 use super::window::{Slices, WallClock, instants};
 use crate::context::{OperatorContext, TaskInfo};
+use crate::late::LateRows;
 use crate::operator::Operator;
 use crate::{Result, RuntimeError};
 use changes::Changes;
@@ -89,13 +90,13 @@ impl GroupWindowOperator {
         (self.clock.firing(last), self.clock.firing(last.saturating_add(lateness)))
     }
 
-    /// The rows that a window still takes, and how many came too late.
-    fn accept(&self, batch: &ChangelogBatch, ctx: &OperatorContext) -> Result<(Accepted, usize)> {
+    /// The rows that a window still takes; those that came too late are dropped.
+    fn accept(&self, batch: &ChangelogBatch, ctx: &mut OperatorContext) -> Result<Accepted> {
         let now = ctx.now();
         let watermark = self.watermark(ctx);
         let mut times = Vec::with_capacity(batch.len());
         let mut picked = Vec::with_capacity(batch.len());
-        let mut late = 0;
+        let mut late = LateRows::new();
         if self.window.is_rowtime {
             let (instants, nulls) = instants(batch.column(self.window.time_column))?;
             for (row, instant) in (0u32..).zip(instants.iter()) {
@@ -104,7 +105,9 @@ impl GroupWindowOperator {
                 }
                 let time = self.clock.local(*instant);
                 if self.open_windows(time, watermark).next().is_none() {
-                    late += usize::from(self.slices.windows(time).next().is_some());
+                    if self.slices.windows(time).next().is_some() {
+                        late.push(row as usize, watermark);
+                    }
                     continue;
                 }
                 picked.push(row);
@@ -125,7 +128,8 @@ impl GroupWindowOperator {
             let picked = UInt32Array::from(picked);
             batch.rows.columns().iter().map(|c| take(c, &picked, None)).collect::<Result<_, _>>()?
         };
-        Ok((Accepted { columns, signs, times, now }, late))
+        ctx.drop_late(0, batch, late)?;
+        Ok(Accepted { columns, signs, times, now })
     }
 
     fn watermark(&self, ctx: &OperatorContext) -> i64 {
@@ -277,10 +281,7 @@ impl Operator for GroupWindowOperator {
         ctx: &mut OperatorContext,
     ) -> Result<()> {
         let watermark = self.watermark(ctx);
-        let (rows, late) = self.accept(&batch, ctx)?;
-        if late > 0 {
-            ctx.count_late(late);
-        }
+        let rows = self.accept(&batch, ctx)?;
         if !rows.times.is_empty() {
             self.add(&rows, watermark)?;
         }

@@ -29,7 +29,8 @@ struct Case {
     keys: Vec<(usize, bool)>,
     /// Whether v < w is asked for.
     residual: bool,
-    ttl: u64,
+    /// Of the left and the right side, in milliseconds.
+    ttl: [u64; 2],
     batch: bool,
     /// A column that is a unique key of both inputs.
     unique: Option<usize>,
@@ -63,7 +64,7 @@ impl Case {
             left_unique: self.unique.map(|column| vec![column]).into_iter().collect(),
             right_unique: self.unique.map(|column| vec![column]).into_iter().collect(),
             insert_only: [self.insert_only; 2],
-            state_ttl: [self.ttl; 2],
+            state_ttl: self.ttl,
             batch: self.batch,
         };
         let [left, right] = self.inputs();
@@ -74,7 +75,7 @@ impl Case {
     fn harness(&self) -> OperatorHarness {
         let mode = if self.batch { ChangelogMode::INSERT_ONLY } else { ChangelogMode::ALL };
         let schema = self.output().to_arrow();
-        let contract = OutputContract { schema, mode, repeatable: self.ttl == 0 };
+        let contract = OutputContract { schema, mode, repeatable: self.ttl == [0; 2] };
         OperatorHarness::new(self.operator(), 2, Some(contract)).unwrap()
     }
 
@@ -175,7 +176,7 @@ fn any_case() -> impl Strategy<Value = Case> {
             kind,
             keys,
             residual,
-            ttl: 0,
+            ttl: [0; 2],
             batch: false,
             unique: None,
             insert_only: false,
@@ -341,7 +342,7 @@ fn simple(kind: JoinKind, ttl: u64) -> Case {
         kind,
         keys: vec![(0, false)],
         residual: false,
-        ttl,
+        ttl: [ttl; 2],
         batch: false,
         unique: None,
         insert_only: false,
@@ -405,6 +406,39 @@ fn a_row_expires_unless_it_or_its_matches_change() {
     it.advance_clock(60).unwrap();
     let given = feed(&mut it, &case, 1, &[row(Insert, 1, 21), row(Insert, 2, 22)]);
     assert_eq!(pairs(&given), [(Insert, Some(10), Some(21))]);
+}
+
+#[test]
+fn each_side_has_its_own_ttl() {
+    let case = Case { ttl: [100, 1000], ..simple(JoinKind::Inner, 0) };
+    let mut it = case.harness();
+    feed(&mut it, &case, 0, &[row(Insert, 1, 10)]);
+    feed(&mut it, &case, 1, &[row(Insert, 1, 20)]);
+    it.advance_clock(500).unwrap();
+    // The left row is forgotten, the right one is not.
+    assert_eq!(feed(&mut it, &case, 1, &[row(Insert, 1, 21)]), []);
+    let given = feed(&mut it, &case, 0, &[row(Insert, 1, 11)]);
+    let mut met = pairs(&given);
+    met.sort_by_key(|(_, _, right)| *right);
+    assert_eq!(met, [(Insert, Some(11), Some(20)), (Insert, Some(11), Some(21))]);
+    it.advance_clock(1000).unwrap();
+    assert_eq!(feed(&mut it, &case, 0, &[row(Insert, 1, 12)]), []);
+}
+
+#[test]
+fn a_side_without_ttl_keeps_its_rows() {
+    for kept in [0, 1] {
+        let mut case = simple(JoinKind::Inner, 0);
+        case.ttl[1 - kept] = 100;
+        let mut it = case.harness();
+        feed(&mut it, &case, 0, &[row(Insert, 1, 10)]);
+        feed(&mut it, &case, 1, &[row(Insert, 1, 20)]);
+        it.advance_clock(100_000).unwrap();
+        assert_eq!(feed(&mut it, &case, 1 - kept, &[row(Insert, 1, 30)]).len(), 1, "{kept}");
+        it.advance_clock(100_000).unwrap();
+        // What came 100 s ago on the other side is gone, so that the row meets nothing.
+        assert_eq!(feed(&mut it, &case, kept, &[row(Insert, 1, 40)]), [], "{kept}");
+    }
 }
 
 #[test]

@@ -10,12 +10,14 @@ use arrow::compute::take;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use flott_catalog::connector::{
     BadRecordHandler, ConnectorError, LookupCache, LookupReader, LookupRows, PartialCache,
-    ReaderContext, ScanRequest, SourceEvent, TableSource,
+    ReaderContext, Reload, ScanRequest, SourceEvent, TableSource,
 };
 use flott_state::{KeyBatch, KeySlots, NO_SLOT};
 use flott_types::{ChangelogBatch, DataType, arrow_type};
+use jiff::tz::TimeZone;
 
 use super::store::Store;
+use crate::context::OperatorContext;
 use crate::{Result, RuntimeError};
 
 /// How long a reader may wait for the next rows of a table that is read whole.
@@ -30,8 +32,15 @@ pub(super) struct Fetcher {
     retry: Option<(u32, Duration)>,
     key_types: Vec<DataType>,
     store: Store,
-    /// When the whole table was read last.
-    loaded: Option<i64>,
+    /// The first reading of the whole table, and when the next one is due.
+    loaded: Option<Loaded>,
+    zone: TimeZone,
+}
+
+#[derive(Clone, Copy)]
+struct Loaded {
+    first: i64,
+    next: i64,
 }
 
 impl Fetcher {
@@ -41,11 +50,12 @@ impl Fetcher {
         whole: WholeTable,
         cache: LookupCache,
         retry: Option<(u32, Duration)>,
+        zone: TimeZone,
     ) -> Self {
         let store = Store::new(&whole.types, &whole.keys);
         let key_types = whole.keys.iter().map(|key| whole.types[*key].clone()).collect();
         let reader = reader.unwrap_or_else(|| Box::new(whole.clone()));
-        Self { reader, whole, cache, retry, key_types, store, loaded: None }
+        Self { reader, whole, cache, retry, key_types, store, loaded: None, zone }
     }
 
     /// The slots in [`Self::store`] of the keys of some rows, `NO_SLOT` where a key holds NULL.
@@ -54,11 +64,12 @@ impl Fetcher {
         keys: &[ArrayRef],
         rows: usize,
         matchable: Option<&BooleanArray>,
-        now: i64,
+        ctx: &OperatorContext,
     ) -> Result<Vec<u32>> {
+        let now = ctx.now();
         let encoded = self.store.encode(keys, rows)?;
         match self.cache {
-            LookupCache::Full { reload } => self.load(reload, now)?,
+            LookupCache::Full { reload } => self.load(reload, ctx)?,
             LookupCache::Partial(partial) => self.drop_expired(&encoded, partial, now)?,
             LookupCache::None => {}
         }
@@ -94,18 +105,18 @@ impl Fetcher {
         }
     }
 
-    fn load(&mut self, reload: Option<Duration>, now: i64) -> Result<()> {
-        let due = match (self.loaded, reload) {
-            (None, _) => true,
-            (Some(loaded), Some(interval)) => now - loaded >= millis(interval),
-            (Some(_), None) => false,
-        };
-        if due {
-            let mut store = self.store.emptied();
-            self.whole.read(|batch| Ok(store.apply(&batch, now)?))?;
-            self.store = store;
-            self.loaded = Some(now);
+    /// Reads the whole table if it is time.
+    fn load(&mut self, reload: Option<Reload>, ctx: &OperatorContext) -> Result<()> {
+        let now = ctx.now();
+        if self.loaded.is_some_and(|loaded| now < loaded.next) {
+            return Ok(());
         }
+        let mut store = self.store.emptied();
+        self.whole.read(|batch| Ok(store.apply(&batch, now)?))?;
+        self.store = store;
+        let first = self.loaded.map_or(now, |loaded| loaded.first);
+        let next = reload.map_or(i64::MAX, |reload| reload.next(first, now, ctx.now(), &self.zone));
+        self.loaded = Some(Loaded { first, next });
         Ok(())
     }
 

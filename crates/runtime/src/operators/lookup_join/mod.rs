@@ -85,7 +85,13 @@ impl LookupJoinOperator {
         Ok(Self {
             keeps_left: spec.kind == JoinKind::Left,
             keys: parts.collect::<Result<_, _>>()?,
-            fetcher: Fetcher::new(reader, whole, cache.unwrap_or(LookupCache::None), retry),
+            fetcher: Fetcher::new(
+                reader,
+                whole,
+                cache.unwrap_or(LookupCache::None),
+                retry,
+                settings.zone.clone(),
+            ),
             condition: spec.condition.as_ref().map(compile).transpose()?,
             projection: spec.projection.iter().map(compile).collect::<Result<_, _>>()?,
             residual: spec.residual.as_ref().map(compile).transpose()?,
@@ -198,12 +204,12 @@ impl Operator for LookupJoinOperator {
         batch: ChangelogBatch,
         ctx: &mut OperatorContext,
     ) -> Result<()> {
-        let (rows, now) = (batch.len(), ctx.now());
+        let rows = batch.len();
         let times = ctx.record_times(rows);
         let columns = batch.rows.columns();
         let keys = self.key_columns(columns, &EvalContext::of_records(&times))?;
         let can_match = matchable(&keys, &vec![false; keys.len()])?;
-        let slots = self.fetcher.fetch(&keys, rows, can_match.as_ref(), now)?;
+        let slots = self.fetcher.fetch(&keys, rows, can_match.as_ref(), ctx)?;
         let mut row = 0;
         while row < rows {
             let first = row;

@@ -97,14 +97,18 @@ fn table(options: &[(&str, &str)]) -> Table {
     }
 }
 
-fn operator(source: &Numbers, kind: JoinKind, options: &[(&str, &str)]) -> LookupJoinOperator {
+fn operator(
+    source: Arc<dyn TableSource>,
+    kind: JoinKind,
+    options: &[(&str, &str)],
+) -> LookupJoinOperator {
     let column = |index| Expr::column(index, DataType::bigint());
     let spec = LookupJoin {
         kind,
         table: Scan {
             path: ObjectPath::new("c", "d", "numbers"),
             table: Arc::new(table(options)),
-            source: Arc::new(source.clone()),
+            source,
             identity: String::new(),
             columns: vec![ScanColumn::Physical(0), ScanColumn::Physical(1)],
             watermark: None,
@@ -133,7 +137,9 @@ fn feed(it: &mut OperatorHarness, rows: &[(RowKind, Option<i64>, i64)]) -> Vec<C
 #[test]
 fn rows_meet_what_is_found_and_the_rest_is_tested() {
     let source = Numbers::default();
-    let mut it = OperatorHarness::new(operator(&source, JoinKind::Left, &[]), 1, None).unwrap();
+    let mut it =
+        OperatorHarness::new(operator(Arc::new(source.clone()), JoinKind::Left, &[]), 1, None)
+            .unwrap();
     let rows = [
         (Insert, Some(2), 20),
         (RowKind::UpdateBefore, Some(3), 7),
@@ -162,7 +168,7 @@ fn a_partial_cache_asks_once_until_keys_expire() {
         ("lookup.partial-cache.expire-after-write", "100 ms"),
         ("lookup.partial-cache.cache-missing-key", "false"),
     ];
-    let join = operator(&source, JoinKind::Inner, &options);
+    let join = operator(Arc::new(source.clone()), JoinKind::Inner, &options);
     let mut it = OperatorHarness::new(join, 1, None).unwrap();
     for _ in 0..2 {
         assert_eq!(feed(&mut it, &[(Insert, Some(4), 0), (Insert, Some(5), 0)]).len(), 2);
@@ -173,11 +179,71 @@ fn a_partial_cache_asks_once_until_keys_expire() {
     assert_eq!(*source.asked.lock().unwrap(), [4, 5, 5, 4]);
 }
 
+/// A table that is read whole: one row (1, n) at the n-th reading.
+#[derive(Clone, Default)]
+struct Readings(Arc<Mutex<i64>>);
+
+impl TableSource for Readings {
+    fn boundedness(&self) -> Boundedness {
+        Boundedness::Bounded
+    }
+
+    fn enumerator(
+        &self,
+        _request: &ScanRequest,
+        _state: Option<&[u8]>,
+    ) -> Result<Box<dyn SplitEnumerator>, ConnectorError> {
+        let rows = vec![(Insert, vec![Some(1), Some(*self.0.lock().unwrap() + 1)])];
+        *self.0.lock().unwrap() += 1;
+        let values = crate::operators::ValuesSource::new(batch(&table_schema(), &rows));
+        values.enumerator(&ScanRequest::default(), None)
+    }
+
+    fn reader(
+        &self,
+        _request: &ScanRequest,
+        context: &ReaderContext,
+    ) -> Result<Box<dyn SourceReader>, ConnectorError> {
+        let rows = vec![(Insert, vec![Some(1), Some(*self.0.lock().unwrap())])];
+        let values = crate::operators::ValuesSource::new(batch(&table_schema(), &rows));
+        values.reader(&ScanRequest::default(), context)
+    }
+}
+
+#[test]
+fn a_full_cache_is_read_again_on_schedule() {
+    const MINUTE: i64 = 60_000;
+    let readings = |options: &[(&str, &str)], steps: &[i64]| -> Vec<Option<i64>> {
+        let options: Vec<_> = options
+            .iter()
+            .map(|(key, value)| (format!("lookup.full-cache.{key}"), *value))
+            .chain([("lookup.cache".to_string(), "FULL")])
+            .collect();
+        let options: Vec<_> = options.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+        let join = operator(Arc::new(Readings::default()), JoinKind::Left, &options);
+        let mut it = OperatorHarness::new(join, 1, None).unwrap();
+        let mut given = Vec::new();
+        for step in steps {
+            it.advance_clock(*step).unwrap();
+            given.push(feed(&mut it, &[(Insert, Some(1), -1)])[0].1[2]);
+        }
+        given
+    };
+    let steps = [0, MINUTE, 9 * MINUTE, 20 * MINUTE, 24 * 60 * MINUTE];
+    let once = readings(&[], &steps);
+    assert_eq!(once, [Some(1); 5]);
+    let periodic = readings(&[("periodic-reload.interval", "10 min")], &steps);
+    assert_eq!(periodic, [1, 1, 2, 3, 4].map(Some));
+    // Time begins at midnight UTC.
+    let timed = [("reload-strategy", "TIMED"), ("timed-reload.iso-time", "00:25Z")];
+    assert_eq!(readings(&timed, &steps), [1, 1, 1, 2, 3].map(Some));
+}
+
 #[test]
 fn a_partial_cache_keeps_no_more_rows_than_it_may() {
     let source = Numbers::default();
     let options = [("lookup.cache", "PARTIAL"), ("lookup.partial-cache.max-rows", "100")];
-    let join = operator(&source, JoinKind::Inner, &options);
+    let join = operator(Arc::new(source.clone()), JoinKind::Inner, &options);
     let mut it = OperatorHarness::new(join, 1, None).unwrap();
     let mut sizes = Vec::new();
     for round in 0..50i64 {

@@ -29,6 +29,7 @@ use super::aggregation::pick;
 use super::window::instants;
 use crate::Result;
 use crate::context::OperatorContext;
+use crate::late::LateRows;
 use crate::marks::{Mark, Marks};
 use crate::operator::Operator;
 use matcher::{Found, KeyMatches, Matcher};
@@ -161,14 +162,14 @@ impl MatchOperator {
         let arrived = self.arrive(batch, ctx)?;
         let (times, nulls) = instants(batch.column(self.time_column))?;
         let mut watermark = ctx.watermark();
-        let mut late = 0;
+        let mut late = LateRows::new();
         let marks = ctx.marks();
         for segment in marks.segments(batch.len()) {
             for row in segment.rows {
                 let time = times[row];
                 let is_late = time <= watermark || nulls.as_ref().is_some_and(|n| n.is_null(row));
                 if is_late && self.mode == Mode::EventTime {
-                    late += 1;
+                    late.push(row, watermark);
                     self.matcher.buffer.rows_mut().remove(arrived.rows[row]);
                     continue;
                 }
@@ -181,10 +182,7 @@ impl MatchOperator {
                 self.marks.push(Mark { row: self.found.len() as u32, watermark: mark });
             }
         }
-        if late > 0 {
-            ctx.count_late(late);
-        }
-        Ok(())
+        ctx.drop_late(0, batch, late)
     }
 
     fn processing_time(&mut self, batch: &ChangelogBatch, ctx: &OperatorContext) -> Result<()> {

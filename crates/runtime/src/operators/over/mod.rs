@@ -1,7 +1,8 @@
 //! OVER windows: functions over the rows round each row.
 //!
-//! Three operators, by how the order comes about: [`TimedOverOperator`] in the order of time,
-//! [`UpdatingOverOperator`] in that of any other column, [`BatchOverOperator`] when all rows are there.
+//! Operators by how the order comes about: [`TimedOverOperator`] in the order of time, [`UpdatingOverOperator`] in
+//! that of any other column, [`BoundedOverOperator`] the same over the last rows, [`BatchOverOperator`] when all rows
+//! are there.
 
 mod batch;
 mod bounds;
@@ -17,7 +18,9 @@ mod sliding;
 mod tests;
 mod timed;
 mod updating;
+mod updating_bounded;
 
 pub use batch::BatchOverOperator;
 pub use timed::TimedOverOperator;
 pub use updating::UpdatingOverOperator;
+pub use updating_bounded::BoundedOverOperator;

@@ -1,6 +1,7 @@
 //! The rows of a partition in the order of a sort key.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// Rows by sort key; rows of equal keys in the order in which they came.
 #[derive(Default)]
@@ -41,13 +42,14 @@ impl Partition {
         key.len() + entry
     }
 
-    /// Takes out the first row of a key that `is_meant`; gives it, where it stood, and the bytes freed.
+    /// Takes out the first row of a key that `is_meant`; gives it, how many rows of its key stood before it, and the
+    /// bytes freed.
     pub fn remove(
         &mut self,
         key: &[u8],
         entry: usize,
         mut is_meant: impl FnMut(u32) -> bool,
-    ) -> Option<(u32, Position, usize)> {
+    ) -> Option<(u32, usize, usize)> {
         let rows = self.rows.get_mut(key)?;
         let among = rows.iter().position(|row| is_meant(*row))?;
         let row = rows.remove(among);
@@ -57,7 +59,7 @@ impl Partition {
             self.key_bytes -= key.len();
             freed = key.len() + entry;
         }
-        Some((row, self.position(key, among), freed))
+        Some((row, among, freed))
     }
 
     /// The bytes that the keys take.
@@ -70,11 +72,32 @@ impl Partition {
         self.position(key, self.rows.get(key).map_or(0, |rows| rows.len() - 1))
     }
 
-    fn position(&self, key: &[u8], among: usize) -> Position {
-        let earlier = self
-            .rows
-            .range::<[u8], _>((std::ops::Bound::Unbounded, std::ops::Bound::Excluded(key)));
+    /// Where the row with so many of its key before it stands.
+    pub fn position(&self, key: &[u8], among: usize) -> Position {
+        let earlier = self.rows.range::<[u8], _>((Bound::Unbounded, Bound::Excluded(key)));
         Position { before: earlier.map(|(_, rows)| rows.len()).sum(), among }
+    }
+
+    /// The rows round the place with so many rows of a key before it: at most `before` and `behind` ones, and how
+    /// many of them are before.
+    pub fn around(
+        &self,
+        key: &[u8],
+        among: usize,
+        before: usize,
+        behind: usize,
+    ) -> (Vec<u32>, usize) {
+        let (earlier, later) = self.peers(key).split_at(among);
+        let keys = (Bound::Unbounded, Bound::Excluded(key));
+        let smaller = self.rows.range::<[u8], _>(keys).rev();
+        let smaller = smaller.flat_map(|(_, rows)| rows.iter().rev());
+        let mut ids: Vec<u32> = earlier.iter().rev().chain(smaller).take(before).copied().collect();
+        ids.reverse();
+        let at = ids.len();
+        let keys = (Bound::Excluded(key), Bound::Unbounded);
+        let larger = self.rows.range::<[u8], _>(keys).flat_map(|(_, rows)| rows);
+        ids.extend(later.iter().chain(larger).take(behind));
+        (ids, at)
     }
 
     /// The rows of a key.

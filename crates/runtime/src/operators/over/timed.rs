@@ -13,6 +13,7 @@ use super::frames::{Frames, Reach, growing};
 use super::functions::Functions;
 use super::pending::{Due, Pending};
 use crate::context::OperatorContext;
+use crate::late::LateRows;
 use crate::marks::{Mark, Marks};
 use crate::operator::Operator;
 use crate::operators::aggregation::pick;
@@ -158,12 +159,14 @@ impl TimedOverOperator {
         let (times, nulls) = instants(&columns[rowtime])?;
         let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
         let mut watermark = ctx.watermark();
-        let mut late = 0;
+        let mut late = LateRows::new();
         for segment in ctx.marks().segments(batch.len()) {
             let mut taken = Vec::with_capacity(segment.rows.len());
             for row in segment.rows.clone() {
                 let on_time = is_valid(row) && self.is_on_time(row, times[row], watermark, ctx)?;
-                late += usize::from(!on_time);
+                if !on_time {
+                    late.push(row, watermark);
+                }
                 taken.push(on_time.then_some(times[row]));
             }
             self.wait(columns, segment.rows, &taken)?;
@@ -176,11 +179,11 @@ impl TimedOverOperator {
                 }
             }
         }
-        if late > 0 {
-            ctx.count_late(late);
-            self.drop_empty();
+        if late.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.drop_empty();
+        ctx.drop_late(0, batch, late)
     }
 
     /// Forgets partitions that a batch began with late rows only.

@@ -288,7 +288,8 @@ impl UpdatingOverOperator {
         let rows = &self.rows;
         let removed = self.partitions[group as usize]
             .remove(key, KEY_BYTES, |kept| rows.is_row(kept, batch.rows, row));
-        let Some((id, position, bytes)) = removed else { return Ok(()) };
+        let Some((id, among, bytes)) = removed else { return Ok(()) };
+        let position = self.partitions[group as usize].position(key, among);
         self.key_bytes -= bytes;
         let change = self.change(batch, row, id, None);
         self.recompute(group, change, position, batch.now, out)

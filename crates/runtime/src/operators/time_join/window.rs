@@ -16,6 +16,7 @@ use super::rows::SideRows;
 use super::{LEFT, RIGHT, matchable};
 use crate::Result;
 use crate::context::{OperatorContext, TaskInfo};
+use crate::late::LateRows;
 use crate::operator::Operator;
 
 /// The version of the join's state.
@@ -161,14 +162,14 @@ impl Operator for WindowJoinOperator {
         let (ends, _) = instants(&keys[keys.len() - 1])?;
         let encoded = self.sides[input].encode(columns, rows)?;
         let mut watermark = ctx.watermark();
-        let mut late = 0;
+        let mut late = LateRows::new();
         let marks = ctx.marks();
         for segment in marks.segments(rows) {
             for row in segment.rows {
                 let can_match = matchable.as_ref().is_none_or(|all| all.value(row));
                 let firing = self.firing(ends[row]);
                 if firing <= watermark {
-                    late += 1;
+                    late.push(row, watermark);
                     continue;
                 }
                 if !can_match && !self.keeps(input) {
@@ -190,9 +191,7 @@ impl Operator for WindowJoinOperator {
                 self.pairs.watermark(watermark);
             }
         }
-        if late > 0 {
-            ctx.count_late(late);
-        }
+        ctx.drop_late(input, &batch, late)?;
         self.finish(ctx)
     }
 

@@ -8,5 +8,6 @@ mod wall_clock;
 
 pub(super) use session_map::{Session, SessionMap};
 pub(super) use slices::Slices;
-pub(super) use times::{instants, timestamps};
-pub(super) use wall_clock::WallClock;
+pub(crate) use times::instants;
+pub(super) use times::timestamps;
+pub(crate) use wall_clock::WallClock;

@@ -12,9 +12,7 @@ use crate::{Result, RuntimeError};
 
 /// The values of a timestamp column of any precision in milliseconds, cut to whole ones, and which
 /// of them are not NULL.
-pub(in crate::operators) fn instants(
-    column: &ArrayRef,
-) -> Result<(ScalarBuffer<i64>, Option<NullBuffer>)> {
+pub(crate) fn instants(column: &ArrayRef) -> Result<(ScalarBuffer<i64>, Option<NullBuffer>)> {
     let nulls = column.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
     let values = match column.data_type() {
         Arrow::Timestamp(TimeUnit::Millisecond, _) => {

@@ -13,7 +13,7 @@ const HOUR: i64 = 3_600_000;
 
 /// Turns instants into wall-clock time and back, both in milliseconds since the epoch.
 #[derive(Debug, Clone)]
-pub(in crate::operators) struct WallClock(Option<Zone>);
+pub(crate) struct WallClock(Option<Zone>);
 
 #[derive(Debug, Clone)]
 struct Zone {

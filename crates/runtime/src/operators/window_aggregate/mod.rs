@@ -18,6 +18,7 @@ use flott_types::{ChangelogBatch, Schema};
 use super::window::{WallClock, instants};
 use crate::Result;
 use crate::context::{OperatorContext, TaskInfo};
+use crate::late::LateRows;
 use crate::operator::Operator;
 use fired::Fired;
 use sessions::Sessions;
@@ -60,8 +61,8 @@ struct TimedRows<'a> {
 
 /// The windows of an operator and their state.
 trait Windows: Send {
-    /// Takes in rows and gives how many were late. Rows without a time are passed over.
-    fn add(&mut self, rows: &TimedRows) -> Result<usize>;
+    /// Takes in rows and gives those that were late. Rows without a time are passed over.
+    fn add(&mut self, rows: &TimedRows) -> Result<LateRows>;
 
     /// When the next window fires.
     fn next_firing(&self) -> Option<i64>;
@@ -178,18 +179,15 @@ impl WindowAggregateOperator {
         if range.is_empty() {
             return Ok(());
         }
-        let batch = rows.batch.rows.slice(range.start, range.len());
+        let batch = rows.batch.slice(range.start, range.len());
         let late = self.windows.add(&TimedRows {
-            columns: batch.columns(),
+            columns: batch.rows.columns(),
             signs: rows.signs.as_deref().map(|signs| &signs[range.clone()]),
             times: &rows.times[range.clone()],
             watermarks: &rows.watermarks[range],
             now: rows.now,
         })?;
-        if late > 0 {
-            ctx.count_late(late);
-        }
-        Ok(())
+        ctx.drop_late(0, &batch, late)
     }
 
     /// Gives out what fired, and asks to be called when the next window of processing time does.

@@ -12,6 +12,7 @@ use super::fired::Fired;
 use super::pane::PaneSpec;
 use super::{TimedRows, Windows};
 use crate::context::OperatorContext;
+use crate::late::LateRows;
 use crate::operators::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
 use crate::operators::window::{Session, SessionMap, WallClock};
 use crate::{Result, RuntimeError};
@@ -107,11 +108,11 @@ impl Sessions {
 }
 
 impl Windows for Sessions {
-    fn add(&mut self, rows: &TimedRows) -> Result<usize> {
+    fn add(&mut self, rows: &TimedRows) -> Result<LateRows> {
         let count = rows.times.len();
         let keys = pick(rows.columns, &self.spec.keys);
         let keys = self.slots.encoder().encode(&keys, count)?;
-        let (mut late, mut flushed) = (0, 0);
+        let (mut late, mut flushed) = (LateRows::new(), 0);
         let mut groups: Vec<(u32, i8)> = Vec::with_capacity(count);
         for (row, time) in rows.times.iter().enumerate() {
             let Some(time) = *time else {
@@ -121,7 +122,7 @@ impl Windows for Sessions {
             let known = self.slots.read_one(&keys, row, 0);
             let met = known.map_or(0..0, |slot| self.open.met(slot, time));
             if met.is_empty() && self.firing(self.open.end_of(time)) <= rows.watermarks[row] {
-                late += 1;
+                late.push(row, rows.watermarks[row]);
                 groups.push((0, 0));
                 continue;
             }

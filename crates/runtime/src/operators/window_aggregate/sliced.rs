@@ -15,6 +15,7 @@ use super::fired::Fired;
 use super::pane::{Pane, PaneSpec};
 use super::{TimedRows, Windows};
 use crate::context::OperatorContext;
+use crate::late::LateRows;
 use crate::operators::window::{Slices, WallClock, instants};
 use crate::{Result, RuntimeError};
 
@@ -119,13 +120,13 @@ impl Sliced {
         Some(window)
     }
 
-    /// The slice of each row, `None` where it is late or has no time; and how many are late.
-    fn targets(&mut self, rows: &TimedRows) -> (Vec<Option<i64>>, usize) {
-        let mut late = 0;
+    /// The slice of each row, `None` where it is late or has no time; and which are late.
+    fn targets(&mut self, rows: &TimedRows) -> (Vec<Option<i64>>, LateRows) {
+        let mut late = LateRows::new();
         let mut targets = Vec::with_capacity(rows.times.len());
         // Rows that follow each other mostly fall into one slice.
         let mut last = None;
-        for (time, watermark) in rows.times.iter().zip(rows.watermarks) {
+        for (row, (time, watermark)) in rows.times.iter().zip(rows.watermarks).enumerate() {
             let Some(time) = time else {
                 targets.push(None);
                 continue;
@@ -141,7 +142,9 @@ impl Sliced {
             };
             last = Some((slice, *watermark, open));
             // Between the windows of a HOP that leaves gaps nothing is late.
-            late += usize::from(!open && self.cut.first_window(slice).is_some());
+            if !open && self.cut.first_window(slice).is_some() {
+                late.push(row, *watermark);
+            }
             targets.push(open.then_some(slice));
         }
         (targets, late)
@@ -275,7 +278,7 @@ fn emit(pane: &Pane, start: i64, end: i64, out: &mut Fired) -> Result<()> {
 }
 
 impl Windows for Sliced {
-    fn add(&mut self, rows: &TimedRows) -> Result<usize> {
+    fn add(&mut self, rows: &TimedRows) -> Result<LateRows> {
         let (targets, late) = self.targets(rows);
         let count = targets.len();
         if let Some(Some(slice)) = targets.first()

@@ -159,9 +159,7 @@ impl Operator for WindowAssignOperator {
         let watermark = if self.window.is_rowtime { ctx.watermark() } else { i64::MIN };
         let Windows::Sessions(sessions) = &mut self.windows else { return Ok(()) };
         let late = sessions.add(batch.rows.columns(), &times, watermark)?;
-        if late > 0 {
-            ctx.count_late(late);
-        }
+        ctx.drop_late(0, &batch, late)?;
         self.register(ctx);
         Ok(())
     }

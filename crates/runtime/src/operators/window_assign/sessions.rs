@@ -7,6 +7,7 @@ use flott_types::{DataType, Schema};
 
 use crate::Result;
 use crate::context::OperatorContext;
+use crate::late::LateRows;
 use crate::operators::aggregation::pick;
 use crate::operators::window::{Session, SessionMap, WallClock};
 
@@ -43,23 +44,23 @@ impl SessionRows {
         }
     }
 
-    /// Takes in rows and gives how many were late.
+    /// Takes in rows and gives those that were late.
     pub fn add(
         &mut self,
         columns: &[ArrayRef],
         times: &[Option<i64>],
         watermark: i64,
-    ) -> Result<usize> {
+    ) -> Result<LateRows> {
         let keys = pick(columns, &self.partition);
         let keys = self.slots.encoder().encode(&keys, times.len())?;
         let encoded = self.rows.encode(columns, times.len())?;
-        let mut late = 0;
+        let mut late = LateRows::new();
         for (row, time) in times.iter().enumerate() {
             let Some(time) = *time else { continue };
             let known = self.slots.read_one(&keys, row, 0);
             let met = known.map_or(0..0, |slot| self.open.met(slot, time));
             if met.is_empty() && self.firing(self.open.end_of(time)) <= watermark {
-                late += 1;
+                late.push(row, watermark);
                 continue;
             }
             let slot = match known {

@@ -15,6 +15,7 @@ use super::ranking::{Changes, Released, Run, SortedRows};
 use super::window::{WallClock, instants};
 use crate::Result;
 use crate::context::{OperatorContext, TaskInfo};
+use crate::late::LateRows;
 use crate::operator::Operator;
 
 /// The section of its state, and the version of its layout.
@@ -107,12 +108,12 @@ impl WindowRankOperator {
             _ => Vec::new(),
         };
         let mut watermark = ctx.watermark();
-        let mut late = 0;
+        let mut late = LateRows::new();
         for segment in ctx.marks().segments(batch.len()) {
             for row in segment.rows {
                 let firing = self.clock.firing(ends[row].saturating_sub(1));
                 if firing <= watermark {
-                    late += 1;
+                    late.push(row, watermark);
                     continue;
                 }
                 let (slot, fresh) = self.slots.write_one(&keys, row, 0)?;
@@ -128,10 +129,7 @@ impl WindowRankOperator {
                 self.released.mark(mark);
             }
         }
-        if late > 0 {
-            ctx.count_late(late);
-        }
-        Ok(())
+        ctx.drop_late(0, batch, late)
     }
 
     fn open_window(&mut self, slot: u32, firing: i64, last: u64) {

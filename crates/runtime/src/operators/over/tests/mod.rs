@@ -3,6 +3,7 @@
 mod batch;
 mod timed;
 mod updating;
+mod updating_bounded;
 
 use flott_plan::logical::{Frame, FrameBound, FrameUnit};
 use flott_plan::physical::{Operand, OverMode, OverWindow, RowOffset, WindowFunction};

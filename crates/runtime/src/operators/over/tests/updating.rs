@@ -66,7 +66,7 @@ fn table(unit: FrameUnit, input: &[In]) -> BTreeMap<String, usize> {
     table
 }
 
-fn apply(table: &mut BTreeMap<String, usize>, changes: Vec<Row>) {
+pub(super) fn apply(table: &mut BTreeMap<String, usize>, changes: Vec<Row>) {
     for (kind, row) in changes {
         let text = format!("{row:?}");
         if kind.adds() {
@@ -83,7 +83,7 @@ fn apply(table: &mut BTreeMap<String, usize>, changes: Vec<Row>) {
     }
 }
 
-fn row() -> impl Strategy<Value = In> {
+pub(super) fn row() -> impl Strategy<Value = In> {
     let key = prop_oneof![1 => Just(None), 3 => (0u8..2).prop_map(Some)];
     let value = prop_oneof![1 => Just(None), 5 => (-3i64..3).prop_map(Some)];
     let order = prop_oneof![1 => Just(None), 5 => (0i64..6).prop_map(Some)];
@@ -165,4 +165,25 @@ fn what_was_never_there_is_passed_over() {
     harness.batch(0, batch(&input(), &fed)).unwrap();
     let out = rows(&output(&spec), &harness.take_batches());
     assert_eq!(out.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), [RowKind::Insert]);
+}
+
+#[test]
+fn idle_partitions_expire() {
+    let spec = OverWindow { state_ttl: 100, ..spec(FrameUnit::Rows) };
+    let mut harness = OperatorHarness::new(operator(&spec), 1, None).unwrap();
+    let mut feed = |key: u8, order: i64, millis: i64| {
+        let row = In { key: Some(key), value: Some(1), order: Some(order), time: 0 };
+        harness.batch(0, batch(&input(), &[(RowKind::Insert, row.values())])).unwrap();
+        let out = rows(&output(&spec), &harness.take_batches());
+        harness.advance_clock(millis).unwrap();
+        // COUNT(*), the first of the results.
+        out.iter().map(|(_, row)| row[4].as_int().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(feed(1, 1, 0), [1]);
+    assert_eq!(feed(2, 1, 60), [1]);
+    assert_eq!(feed(1, 2, 60), [2]);
+    // The second partition was idle for too long, the first one was not.
+    assert_eq!(feed(2, 2, 0), [1]);
+    assert_eq!(feed(1, 3, 100), [3]);
+    assert_eq!(feed(1, 4, 0), [1]);
 }
