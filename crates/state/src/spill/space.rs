@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fjall::config::BlockSizePolicy;
+use fjall::config::{BlockSizePolicy, PinningPolicy};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions};
 use tempfile::TempDir;
 
@@ -97,9 +97,13 @@ impl SpillSpace {
     pub(super) fn store(&self) -> Result<SpillStore> {
         let space = self.open()?;
         let number = self.0.stores.fetch_add(1, Ordering::Relaxed);
-        let memtable = (self.0.memory / 4).clamp(256 << 10, 64 << 20);
+        let memtable = (self.0.memory / 4).clamp(1 << 20, 64 << 20);
+        // Each look for a key reads filters and index, which are large: they stay in memory, about two
+        // bytes a key, for the cache could not hold them.
         let options = || {
             KeyspaceCreateOptions::default()
+                .filter_block_pinning_policy(PinningPolicy::all(true))
+                .index_block_pinning_policy(PinningPolicy::all(true))
                 .max_memtable_size(memtable)
                 .manual_journal_persist(true)
                 .data_block_size_policy(BlockSizePolicy::all(4 << 10))
