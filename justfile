@@ -20,6 +20,10 @@ lint:
 conformance filter="":
     CONFORMANCE={{filter}} cargo test -p flott --test conformance -- --nocapture
 
+# The models of all operators, each with so many random changelogs: row by row, in bundles, in several tasks.
+models cases="10000":
+    FLOTT_CASES={{cases}} cargo test --workspace --lib operators::
+
 # Run a script.
 run script *args:
     cargo run --release --bin flott -- run {{script}} {{args}}

@@ -40,7 +40,8 @@ pub fn decode(format: &str, bytes: &[u8]) {
     for (end, last) in [(middle, false), (bytes.len(), true)] {
         // A decoder stops when it has enough rows; then its caller takes them and goes on.
         loop {
-            match decoder.decode_stream(&bytes[taken..end], last, ChangelogBatch::MAX_ROWS, &place) {
+            match decoder.decode_stream(&bytes[taken..end], last, ChangelogBatch::MAX_ROWS, &place)
+            {
                 Ok(0) => break,
                 Ok(count) => taken += count,
                 Err(_) => return,

@@ -10,7 +10,10 @@ fuzz_target!(|text: &str| {
         if let Ok(parsed) = parse_statement(statement.text) {
             let printed = parsed.to_string();
             let again = parse_statement(&printed);
-            assert!(again.is_ok(), "{printed}: {again:?}");
+            // Printing adds parentheses, which may nest too deeply.
+            let is_fine =
+                again.as_ref().map_or_else(|e| e.to_string().contains("too deeply"), |_| true);
+            assert!(is_fine, "{printed}: {again:?}");
         }
     }
 });

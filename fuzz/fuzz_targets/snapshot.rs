@@ -4,7 +4,8 @@
 #![no_main]
 
 use flott_state::{
-    KeyGroupRange, KeySlots, OrderedMultiset, RowStore, StateDecoder, StateReader, StateWriter, TimerQueue,
+    KeyGroupRange, KeySlots, OrderedMultiset, RowStore, StateDecoder, StateReader, StateWriter,
+    TimerQueue,
 };
 use flott_types::{DataType, RowField, TypeRoot};
 use libfuzzer_sys::fuzz_target;

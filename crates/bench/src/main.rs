@@ -5,11 +5,13 @@
 //! cargo run --release -p flott-bench -- generate --events 1000000 --out target/nexmark
 //! cargo run --release -p flott-bench -- run --data target/nexmark/json/p1 --format json q0 q1 agg
 //! cargo run --release -p flott-bench -- run --events 1000000 q0 q1 agg
+//! cargo run --release -p flott-bench -- spill agg --memory 64mb
 //! ```
 
 mod generate;
 mod process;
 mod queries;
+mod spill;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -58,9 +60,17 @@ enum Command {
         /// How often each query runs; the fastest run counts.
         #[arg(long, default_value_t = 3)]
         repeat: usize,
+        /// Rows are gathered for their net changes, up to so many and for up to two seconds.
+        #[arg(long, value_name = "ROWS")]
+        mini_batch: Option<u64>,
+        /// Further options of the session.
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        settings: Vec<String>,
         /// The queries, by name; all of them when none is given.
         queries: Vec<String>,
     },
+    /// Run a query whose state outgrows its memory.
+    Spill(spill::SpillArgs),
 }
 
 /// What can go wrong here.
@@ -81,13 +91,27 @@ fn main() -> ExitCode {
     flott_allocator::install();
     let outcome = match Cli::parse().command {
         Command::Generate { events, out, stripes } => generate::files(events, &out, stripes),
-        Command::Run { data, events, format, parallelism, repeat, queries } => {
+        Command::Run {
+            data,
+            events,
+            format,
+            parallelism,
+            repeat,
+            mini_batch,
+            settings,
+            queries,
+        } => {
             let tables = match &data {
                 Some(data) => Tables::Files { data, format: &format },
                 None => Tables::Generated { events },
             };
-            run(&tables, parallelism, repeat, &queries)
+            let mut options = vec![("parallelism.default".to_string(), parallelism.to_string())];
+            options.extend(mini_batch.into_iter().flat_map(gathering));
+            let setting = |text: &String| text.split_once('=').map(|(k, v)| (k.into(), v.into()));
+            options.extend(settings.iter().filter_map(setting));
+            run(&tables, &options, parallelism, repeat, &queries)
         }
+        Command::Spill(args) => spill::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -98,8 +122,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// The options of mini-batches of so many rows.
+fn gathering(rows: u64) -> [(String, String); 3] {
+    [
+        ("table.exec.mini-batch.enabled", "true".to_string()),
+        ("table.exec.mini-batch.allow-latency", "2 s".to_string()),
+        ("table.exec.mini-batch.size", rows.to_string()),
+    ]
+    .map(|(key, value)| (key.to_string(), value))
+}
+
+/// Options of a session, by key.
+type Options = [(String, String)];
+
 fn run(
     tables: &Tables,
+    options: &Options,
     parallelism: usize,
     repeat: usize,
     names: &[String],
@@ -108,7 +146,7 @@ fn run(
     for (name, text) in queries::named(names)? {
         let mut best: Option<Measured> = None;
         for _ in 0..repeat.max(1) {
-            let measured = measure(tables, parallelism, text)?;
+            let measured = measure(tables, options, text)?;
             if best.as_ref().is_none_or(|best| measured.cpu < best.cpu) {
                 best = Some(measured);
             }
@@ -136,9 +174,11 @@ struct Measured {
 }
 
 /// Runs a query's script in a fresh session; rows are those that its sources gave.
-fn measure(tables: &Tables, parallelism: usize, text: &str) -> Result<Measured, BenchError> {
+fn measure(tables: &Tables, options: &Options, text: &str) -> Result<Measured, BenchError> {
     let mut session = TableEnvironment::new();
-    session.config_mut().set("parallelism.default", &parallelism.to_string());
+    for (key, value) in options {
+        session.config_mut().set(key, value);
+    }
     let out = tempfile::tempdir()?;
     let script = queries::script(tables, text, out.path());
     let (wall, cpu) = (Instant::now(), process::cpu_seconds());
@@ -162,7 +202,7 @@ mod tests {
     fn queries_run_over_generated_events() {
         let tables = Tables::Generated { events: 500 };
         for (name, text) in queries::named(&[]).unwrap_or_default() {
-            let measured = measure(&tables, 1, text);
+            let measured = measure(&tables, &gathering(100), text);
             let rows = measured.as_ref().map_or(0, |measured| measured.rows);
             assert!(rows > 0, "{name}: {:?}", measured.err().map(|error| error.to_string()));
         }

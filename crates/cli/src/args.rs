@@ -37,6 +37,10 @@ pub struct SessionArgs {
     /// Refuse queries with operators whose state nothing bounds ('table.exec.strict-state').
     #[arg(long, global = true)]
     pub strict_state: bool,
+    /// What the state of a job may take before it goes to disk, as in 512mb
+    /// ('taskmanager.memory.managed.size').
+    #[arg(long, value_name = "SIZE", global = true)]
+    pub memory: Option<String>,
 }
 
 /// Arguments of `flott run`.
@@ -101,6 +105,9 @@ impl SessionArgs {
         let mut session = TableEnvironment::new();
         if self.strict_state {
             session.config_mut().set("table.exec.strict-state", "true");
+        }
+        if let Some(size) = &self.memory {
+            session.config_mut().set("taskmanager.memory.managed.size", size);
         }
         for (key, value) in &self.set {
             session.config_mut().set(key, value);

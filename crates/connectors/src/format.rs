@@ -28,15 +28,25 @@ impl TableFormat {
             return Err(ConnectorError::new("the option 'format' is missing")
                 .hint("add 'format' = '…' to the WITH clause, 'json' or 'csv' for example"));
         };
-        let def = context.registry.format(name)?;
-        let options = context.options.with_prefix_removed(&format!("{name}."));
-        options
-            .validate(&format!("format '{name}'"), def.options)
-            .map_err(|error| error.at(format!("options '{name}.*'")))?;
+        let format = Self::named(context, name, &format!("{name}."))?;
         let columns = record_columns(context);
         let key = columns.iter().enumerate().filter(|(_, at)| context.primary_key.contains(at));
         let key = key.map(|(i, _)| i).collect();
-        Ok(Self { def, options, zone: context.zone.clone(), key })
+        Ok(Self { key, ..format })
+    }
+
+    /// The format of this name, whose options begin with `prefix`, for records without a key.
+    pub(crate) fn named(
+        context: &TableContext,
+        name: &str,
+        prefix: &str,
+    ) -> Result<Self, ConnectorError> {
+        let def = context.registry.format(name)?;
+        let options = context.options.with_prefix_removed(prefix);
+        options
+            .validate(&format!("format '{name}'"), def.options)
+            .map_err(|error| error.at(format!("options '{prefix}*'")))?;
+        Ok(Self { def, options, zone: context.zone.clone(), key: Vec::new() })
     }
 
     /// A decoder of records that have the columns of `schema`, of which it gives those at

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! let names: Vec<_> = flott_connectors::all().iter().map(|def| def.name).collect();
-//! assert_eq!(names, ["blackhole", "datagen", "filesystem", "nexmark", "print"]);
+//! assert_eq!(names, ["blackhole", "datagen", "filesystem", "kafka", "nexmark", "print", "upsert-kafka"]);
 //! ```
 //!
 //! | connector | reads | writes |
@@ -16,6 +16,8 @@
 //! | `filesystem` | files and directories, bounded or watched | part files, exactly once |
 //! | `datagen` | generated rows | |
 //! | `nexmark` | the events of the Nexmark benchmark | |
+//! | `kafka` | partitions of topics, side by side | records, in transactions if wanted |
+//! | `upsert-kafka` | the newest row of each key of a topic | the same |
 //! | `print` | | lines on standard output or error |
 //! | `blackhole` | | nothing |
 
@@ -25,6 +27,7 @@ mod common;
 mod datagen;
 mod filesystem;
 mod format;
+mod kafka;
 pub mod nexmark;
 mod pack;
 mod print;
@@ -37,7 +40,9 @@ pub fn all() -> Vec<&'static ConnectorDef> {
         &blackhole::BLACKHOLE,
         &datagen::DATAGEN,
         &filesystem::FILESYSTEM,
+        &kafka::KAFKA,
         &nexmark::NEXMARK,
         &print::PRINT,
+        &kafka::UPSERT_KAFKA,
     ]
 }

@@ -1,5 +1,6 @@
 //! The options of a session: what SET and RESET change, and what the stages read of it.
 
+mod memory;
 mod recovery;
 
 use std::path::PathBuf;
@@ -8,16 +9,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use flott_catalog::connector::{OptionDef, OptionKind, Options};
 use flott_functions::SessionSettings;
 use flott_plan::{
-    EmitOptions, Enforcement, KeyedShuffle, LengthEnforcer, MiniBatch, NestedEnforcer,
+    AggPhase, EmitOptions, Enforcement, KeyedShuffle, LengthEnforcer, MiniBatch, NestedEnforcer,
     NotNullEnforcer, PlanError, PlannerConfig, UpsertMaterialize,
 };
 use jiff::tz::TimeZone;
 
+pub(crate) use memory::Memory;
 pub(crate) use recovery::{Recovery, Storage};
 
 /// All options that Flott reads.
 pub fn options() -> impl Iterator<Item = &'static OptionDef> {
-    OPTIONS.iter().chain(recovery::OPTIONS)
+    OPTIONS.iter().chain(memory::OPTIONS).chain(recovery::OPTIONS)
 }
 
 /// Options that Flott reads; SET takes any other key too, as Flink does.
@@ -44,6 +46,7 @@ const OPTIONS: &[OptionDef] = &[
     MINI_BATCH,
     MINI_BATCH_SIZE,
     MINI_BATCH_LATENCY,
+    AGG_PHASE,
     NOT_NULL_ENFORCER,
     LENGTH_ENFORCER,
     NESTED_ENFORCER,
@@ -196,9 +199,16 @@ const MINI_BATCH_SIZE: OptionDef =
 const MINI_BATCH_LATENCY: OptionDef = OptionDef::new(
     "table.exec.mini-batch.allow-latency",
     OptionKind::Duration,
-    "how long a bundle may wait for rows",
+    "how long rows may wait for a bundle to fill on their way through a query",
 )
 .default("0 ms");
+const AGG_PHASE: OptionDef = OptionDef::new(
+    "table.optimizer.agg-phase-strategy",
+    OptionKind::Enum(&["auto", "two_phase", "one_phase"]),
+    "whether GROUP BY with mini-batch aggregates rows before they are sent to the task of their key; \
+     auto: with a parallelism above 1",
+)
+.default("auto");
 const NOT_NULL_ENFORCER: OptionDef = OptionDef::new(
     "table.exec.sink.not-null-enforcer",
     OptionKind::Enum(&["error", "drop"]),
@@ -401,6 +411,11 @@ impl SessionConfig {
             emit: self.emit()?,
             distinct_buckets: self.distinct_buckets()?,
             mini_batch,
+            agg_phase: match word(&AGG_PHASE)?.as_str() {
+                "two_phase" => AggPhase::TwoPhase,
+                "one_phase" => AggPhase::OnePhase,
+                _ => AggPhase::Auto,
+            },
             enforcement,
             cdc_events_duplicate: options.bool(&CDC_EVENTS_DUPLICATE)?,
             upsert_materialize: match word(&UPSERT_MATERIALIZE)?.as_str() {

@@ -240,6 +240,7 @@ impl TableEnvironment {
         let job = JobStart {
             options: self.config.runtime()?,
             recovery: self.config.recovery(&config.working_directory)?,
+            memory: self.config.memory(&config.working_directory)?,
             maker,
         };
         Ok(match results {

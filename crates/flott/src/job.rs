@@ -19,7 +19,7 @@ use flott_runtime::{
 };
 use flott_types::Schema;
 
-use crate::config::{Recovery, RuntimeOptions, Storage};
+use crate::config::{Memory, Recovery, RuntimeOptions, Storage};
 
 /// Tables that take bad records, by path.
 pub(crate) type DeadLetterTables = HashMap<ObjectPath, (Schema, Arc<dyn TableSink>)>;
@@ -97,6 +97,7 @@ pub(crate) struct JobStart {
     pub(crate) maker: JobMaker,
     pub(crate) options: RuntimeOptions,
     pub(crate) recovery: Recovery,
+    pub(crate) memory: Memory,
 }
 
 impl JobStart {
@@ -146,6 +147,7 @@ impl JobStart {
             chaining: self.options.chaining,
             buffer_timeout: self.options.buffer_timeout,
             watermark_interval: self.options.watermark_interval,
+            memory: self.memory.budget(),
             ..JobConfig::default()
         }
     }

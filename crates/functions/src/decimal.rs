@@ -2,6 +2,7 @@
 //! HALF_UP rounding, and no value (SQL's NULL) where a result does not fit its precision.
 
 use arrow::datatypes::i256;
+use flott_types::text::write_double_digits;
 
 /// The most digits a DECIMAL has.
 pub const MAX_PRECISION: u8 = 38;
@@ -251,22 +252,21 @@ pub fn to_f64(digits: i128, precision: u8, scale: u8) -> f64 {
     parse_f64(digits, -i32::from(scale))
 }
 
-/// A DOUBLE as DECIMAL by its shortest text, rounded HALF_UP, as `BigDecimal.valueOf` does; `None`
+/// A DOUBLE as DECIMAL by its text, rounded HALF_UP, as `BigDecimal.valueOf` does; `None`
 /// when it does not fit or is no number.
 pub fn from_f64(value: f64, precision: u8, scale: u8) -> Option<i128> {
     let (digits, exponent) = shortest_digits(value)?;
     shift(digits, exponent + i32::from(scale), precision)
 }
 
-/// The fewest digits that tell a DOUBLE from its neighbours, and the power of ten they are
-/// multiplied with; `None` if it is no finite number.
+/// The digits that Java prints for a DOUBLE, mostly the fewest that tell it from its neighbours, and the power of ten
+/// they are multiplied with; `None` if it is no finite number.
 pub fn shortest_digits(value: f64) -> Option<(i128, i32)> {
-    use std::fmt::Write;
     if !value.is_finite() {
         return None;
     }
     let mut text = StackText::new();
-    write!(text, "{value:e}").ok()?;
+    write_double_digits(&mut text, value).ok()?;
     let (mantissa, exponent) = text.as_str().split_once('e')?;
     let exponent: i32 = exponent.parse().ok()?;
     let mut digits: i128 = 0;

@@ -30,8 +30,10 @@ pub struct PlannerConfig {
     /// Over how many buckets the values of DISTINCT aggregates are spread, where they are split
     /// (`table.optimizer.distinct-agg.split.*`).
     pub distinct_buckets: Option<u32>,
-    /// Mini-batch aggregation, where it is enabled.
+    /// How rows are gathered, where mini-batch is enabled.
     pub mini_batch: Option<MiniBatch>,
+    /// `table.optimizer.agg-phase-strategy`
+    pub agg_phase: AggPhase,
     /// What becomes of values that a sink's columns do not allow.
     pub enforcement: Enforcement,
     /// `table.exec.source.cdc-events-duplicate`
@@ -70,8 +72,21 @@ pub struct EmitOptions {
 pub struct MiniBatch {
     /// `table.exec.mini-batch.size`: the rows of a bundle at most.
     pub size: u64,
-    /// `table.exec.mini-batch.allow-latency` in milliseconds.
+    /// How long rows may wait, in milliseconds.
     pub latency: u64,
+}
+
+/// `table.optimizer.agg-phase-strategy`: whether rows are aggregated before they are sent to the task of
+/// their key, where mini-batch is enabled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AggPhase {
+    /// With a parallelism above 1.
+    #[default]
+    Auto,
+    /// Always.
+    TwoPhase,
+    /// Never.
+    OnePhase,
 }
 
 /// Whether rows are materialised by a sink's primary key before they are written.
@@ -157,6 +172,7 @@ impl Default for PlannerConfig {
             emit: EmitOptions::default(),
             distinct_buckets: None,
             mini_batch: None,
+            agg_phase: AggPhase::Auto,
             enforcement: Enforcement::default(),
             cdc_events_duplicate: false,
             upsert_materialize: UpsertMaterialize::Auto,

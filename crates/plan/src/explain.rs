@@ -1,5 +1,6 @@
 //! Plans as text: the tree in Flink's form, and behind each operator what is known of it.
 
+mod aggregate;
 mod cost;
 mod joins;
 mod json;
@@ -13,7 +14,7 @@ use flott_catalog::connector::ScanColumn;
 use flott_functions::Expr;
 use flott_types::Schema;
 
-use crate::MiniBatch;
+use crate::config::MiniBatch;
 use crate::logical::{ChangelogFunction, SinkTarget, WindowKind};
 use crate::physical::{
     ColumnAggregate, Distribution, EmitStrategy, NodeId, PhysicalInput, PhysicalOp, PhysicalPlan,
@@ -93,6 +94,9 @@ impl Printer<'_> {
         if node.state != StateBound::Stateless {
             let _ = write!(self.out, ", state=[{}]", node.state);
         }
+        if let Some(MiniBatch { size, latency }) = node.mini_batch {
+            let _ = write!(self.out, ", miniBatch=[{size} rows, {latency} ms]");
+        }
         if let Some(cost) = self.costs.get(id) {
             let rows = cost::number(cost.rows);
             let cumulative = cost::number(cost.cumulative);
@@ -166,6 +170,15 @@ fn pairs_everything(plan: &PhysicalPlan, id: NodeId) -> bool {
         && node.inputs.iter().all(has_many)
 }
 
+/// An operator by what decides its state: [`describe`] without what only says how it runs.
+pub fn describe_state(plan: &PhysicalPlan, id: NodeId) -> String {
+    let node = plan.node(id);
+    match &node.op {
+        PhysicalOp::GroupAggregate(group) => aggregate::state(plan, node, group),
+        _ => describe(plan, id),
+    }
+}
+
 /// An operator as one line, in Flink's form.
 pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
     let node = plan.node(id);
@@ -215,25 +228,8 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
             }
         }
         PhysicalOp::Expand(rows) => format!("Expand(sets=[{}])", rows.len()),
-        PhysicalOp::GroupAggregate(aggregate) => {
-            let below = input_schema(0);
-            let group_by = names(below, &aggregate.keys);
-            let mut select: Vec<String> =
-                aggregate.keys.iter().map(|key| below.fields[*key].name.to_string()).collect();
-            select.extend(calls(&aggregate.calls, below, &fields()));
-            let bundled = match aggregate.mini_batch {
-                None => String::new(),
-                Some(MiniBatch { size, latency }) => {
-                    format!(", miniBatch=[{size} rows, {latency} ms]")
-                }
-            };
-            let select = select.join(", ");
-            if aggregate.keys.is_empty() {
-                format!("GroupAggregate(select=[{select}]{bundled})")
-            } else {
-                format!("GroupAggregate(groupBy=[{group_by}], select=[{select}]{bundled})")
-            }
-        }
+        PhysicalOp::GroupAggregate(group) => aggregate::group(plan, node, group),
+        PhysicalOp::LocalGroupAggregate(local) => aggregate::local(plan, node, local),
         PhysicalOp::WindowAggregate(aggregate) => {
             let below = input_schema(0);
             let window = match &aggregate.window {

@@ -21,7 +21,7 @@ use flott_functions::SessionSettings;
 use flott_sql::ast::{Insert, Query};
 
 pub use config::{
-    EmitOptions, Enforcement, KeyedShuffle, LengthEnforcer, MiniBatch, NestedEnforcer,
+    AggPhase, EmitOptions, Enforcement, KeyedShuffle, LengthEnforcer, MiniBatch, NestedEnforcer,
     NotNullEnforcer, PlannerConfig, UpsertMaterialize,
 };
 pub use error::{PlanError, Result};

@@ -7,12 +7,14 @@ mod group_window;
 mod join;
 mod lookup;
 mod matching;
+mod mini_batch;
 mod over;
 mod rank;
 mod sink;
 mod sort;
 mod split_distinct;
 mod time_join;
+mod two_phase;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,8 +26,8 @@ use flott_types::{ChangelogMode, DataType, Field, RowKind, Schema, Value};
 
 use crate::logical::{LogicalOp, LogicalPlan, PlanRef, Scan, WindowAssignment};
 use crate::physical::{
-    Calc, Distribution, Keep, NodeId, PhysicalInput, PhysicalNode, PhysicalOp, PhysicalPlan,
-    WindowOf,
+    AggregatePhase, Calc, Distribution, Keep, NodeId, PhysicalInput, PhysicalNode, PhysicalOp,
+    PhysicalPlan, WindowOf,
 };
 use crate::traits::state::{self, StateBound};
 use crate::traits::{changelog, domain, keys};
@@ -53,8 +55,11 @@ pub fn lower(
     let mut plan = reachable(lowering.plan);
     changelog::drop_unneeded_updates(&mut plan);
     changelog::bypass_idle_drops(&mut plan);
-    let plan = reachable(plan);
+    let mut plan = reachable(plan);
     changelog::check_sinks(&plan)?;
+    if let Some(limits) = config.mini_batch.filter(|_| !config.batch) {
+        mini_batch::assign(&mut plan, limits);
+    }
     if config.strict_state {
         state::check_bounded(&plan)?;
     }
@@ -321,6 +326,7 @@ impl Lowering<'_> {
             PhysicalOp::Calc(calc) => keys::project(&first_keys, &calc.projection),
             PhysicalOp::Match(_) => Vec::new(),
             PhysicalOp::GroupAggregate(aggregate) => keys::grouped(aggregate.keys.len()),
+            PhysicalOp::LocalGroupAggregate(_) => Vec::new(),
             PhysicalOp::WindowAggregate(aggregate) => keys::windowed(&aggregate.outputs),
             PhysicalOp::Join(join) => keys::joined(join, of(&inputs[0]).schema.len()),
             PhysicalOp::Correlate(correlate) => keys::correlated(correlate, &first_keys),
@@ -353,7 +359,16 @@ impl Lowering<'_> {
             inputs.iter().map(|input| self.domains[input.node].as_slice()).collect();
         let domains = domain::of(&op, &schema, &of_inputs)?;
         let changelog = changelog::produced(&op, &modes);
-        let node = PhysicalNode { op, inputs, schema, changelog, unique_keys, state, span };
+        let node = PhysicalNode {
+            op,
+            inputs,
+            schema,
+            changelog,
+            unique_keys,
+            state,
+            mini_batch: None,
+            span,
+        };
         let id = self.plan.nodes.len();
         self.plan.nodes.push(node);
         self.bounded.push(bounded);
@@ -379,7 +394,12 @@ impl Lowering<'_> {
                 matching::state_bound(pattern, bounded, name(&pattern.partition, 0))
             }
             PhysicalOp::GroupAggregate(aggregate) => {
-                let domain = &self.domains[inputs[0].node];
+                // The columns of calls are those of the rows, before a first phase.
+                let rows = match aggregate.phase {
+                    AggregatePhase::Complete => inputs[0].node,
+                    AggregatePhase::Global => self.plan.nodes[inputs[0].node].inputs[0].node,
+                };
+                let domain = &self.domains[rows];
                 let calls = &aggregate.calls;
                 let grows = domain::growing_call(calls, aggregate.input_retracts, domain);
                 let keys = name(&aggregate.keys, 0);

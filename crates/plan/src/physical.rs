@@ -4,15 +4,15 @@
 //! nodes read runs once. Expressions are confined to sources, calcs and join conditions; all
 //! other operators work on columns.
 
+mod aggregate;
 mod over;
 mod rank;
 
 use std::sync::Arc;
 
 use flott_functions::Expr;
-use flott_functions::aggregate::AggregateFunction;
 use flott_sql::ast::Span;
-use flott_types::{ChangelogMode, DataType, Schema, Value};
+use flott_types::{ChangelogMode, Schema, Value};
 
 use crate::MiniBatch;
 use crate::config::{Enforcement, KeyedShuffle};
@@ -20,6 +20,10 @@ pub use crate::logical::Correlate;
 use crate::logical::{ChangelogFunction, ConflictStrategy, JoinKind, Scan, Sink, WindowKind};
 use crate::traits::state::StateBound;
 
+pub use aggregate::{
+    AggregatePhase, ColumnAggregate, GroupAggregate, GroupedRows, LocalGroupAggregate,
+    PartialLayout, SplitStep, ValueSet,
+};
 pub use over::{Operand, OverMode, OverWindow, RowOffset, WindowFunction};
 pub use rank::{
     Deduplicate, Keep, OrderColumn, Rank, RankOrigin, RankStrategy, RowOrder, TemporalSort,
@@ -51,6 +55,8 @@ pub struct PhysicalNode {
     pub unique_keys: Vec<Vec<usize>>,
     /// What bounds its state.
     pub state: StateBound,
+    /// How it gathers rows to give their net change; `None`: it gives every change at once.
+    pub mini_batch: Option<MiniBatch>,
     /// The place in the statement's text that caused it.
     pub span: Option<Span>,
 }
@@ -89,6 +95,8 @@ pub enum PhysicalOp {
     Expand(Vec<Vec<Expr>>),
     /// Aggregates groups, with a changelog of every change.
     GroupAggregate(GroupAggregate),
+    /// Aggregates the rows of a bundle before they are sent to the task of their key.
+    LocalGroupAggregate(LocalGroupAggregate),
     /// Aggregates the groups of each window and gives them out when the window ends.
     WindowAggregate(WindowAggregate),
     /// Adds the windows of each row.
@@ -149,45 +157,6 @@ pub struct Calc {
     pub condition: Option<Expr>,
     /// The columns computed.
     pub projection: Vec<Expr>,
-}
-
-/// One aggregate over columns of the input.
-#[derive(Clone)]
-pub struct ColumnAggregate {
-    /// The function.
-    pub function: &'static AggregateFunction,
-    /// The columns of its arguments.
-    pub args: Vec<usize>,
-    /// Constant arguments, beside `args`: type rules and accumulators look at them.
-    pub literals: Vec<Option<Value>>,
-    /// The types of the arguments.
-    pub arg_types: Vec<DataType>,
-    /// Words of special syntax.
-    pub symbols: Vec<Arc<str>>,
-    /// Whether equal arguments count once.
-    pub distinct: bool,
-    /// A BOOLEAN column: which rows count.
-    pub filter: Option<usize>,
-    /// The type of the result.
-    pub data_type: DataType,
-}
-
-/// `GROUP BY` over a changelog.
-pub struct GroupAggregate {
-    /// The columns of the keys.
-    pub keys: Vec<usize>,
-    /// The aggregates.
-    pub calls: Vec<ColumnAggregate>,
-    /// Whether input rows may be taken back.
-    pub input_retracts: bool,
-    /// Whether −U rows are wanted.
-    pub emit_update_before: bool,
-    /// Whether only the final rows are wanted, at the end of the input (batch mode).
-    pub final_only: bool,
-    /// Idle groups are forgotten after so many milliseconds; 0: never.
-    pub state_ttl: u64,
-    /// Rows are gathered so that only net changes are given.
-    pub mini_batch: Option<MiniBatch>,
 }
 
 /// Aggregation by window.

@@ -196,7 +196,7 @@ impl<'a> Builder<'a> {
             }
             let channels = self.edges_into(*head).map(|edge| self.channels(edge)).sum();
             for _ in 0..parallelism {
-                let inbox = Inbox::new(channels, self.limits, &self.control);
+                let inbox = Inbox::new(channels, self.limits, &self.control, &self.config.memory);
                 let sleeper: Arc<dyn Sleeper> = inbox.clone();
                 self.config.clock.subscribe(Arc::downgrade(&sleeper));
                 self.inboxes[*head].push(inbox);

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use flott_state::{MemoryAccount, StateReader, StateWriter};
+use flott_state::{MemoryAccount, Snapshot, SnapshotScope, StateReader, StateWriter};
 use flott_types::ChangelogBatch;
 
-use crate::checkpoint::{Barrier, Checkpoint, OperatorState, TaskSnapshot};
+use crate::change_check::ChangeCheck;
+use crate::checkpoint::{Barrier, Checkpoint, CheckpointKind, OperatorState, TaskSnapshot};
 use crate::context::{OperatorContext, TaskInfo};
 use crate::element::{EndOfInput, MarkedBatch};
 use crate::marks::Marks;
@@ -33,6 +34,10 @@ pub(crate) struct Link {
     exact: bool,
     open_inputs: usize,
     memory: MemoryAccount,
+    /// The last checkpoint that the operator wrote its state for, on which the next one builds.
+    handed_over: Option<u64>,
+    /// Only debug builds pay for it.
+    changes: Option<ChangeCheck>,
 }
 
 impl Link {
@@ -48,8 +53,8 @@ impl Link {
             uid,
             handles_marks: operator.handles_marks(),
             exact: operator.needs_exact_watermarks() || outputs.exact(),
+            memory: info.memory.account(info.name.clone(), operator.spills()),
             operator,
-            memory: info.memory.account(info.name.clone()),
             context: OperatorContext {
                 info,
                 outputs,
@@ -58,8 +63,11 @@ impl Link {
                 marks: Marks::NONE,
                 timers: Default::default(),
                 metrics,
+                captured: None,
             },
             open_inputs: inputs,
+            handed_over: None,
+            changes: cfg!(debug_assertions).then(ChangeCheck::default),
         }
     }
 
@@ -96,7 +104,11 @@ impl Link {
         f(&mut *self.operator, &mut self.context).map_err(|error| error.at(&self.context.info.name))
     }
 
+    /// Lets the operator move state to disk if it must, and charges the budget with what it holds.
     fn account(&mut self) -> Result<()> {
+        if let Some(room) = self.memory.room() {
+            self.call(|operator, context| operator.spill(room, context))?;
+        }
         let bytes = self.operator.state_bytes();
         if cfg!(debug_assertions) && bytes > isize::MAX as usize {
             return Err(self.broken(format!("accounts for {bytes} bytes of state")));
@@ -107,6 +119,36 @@ impl Link {
 
     fn broken(&self, problem: String) -> RuntimeError {
         RuntimeError::internal(self.context.info.name.clone(), problem)
+    }
+
+    /// Makes the next checkpoint hold all state.
+    pub(crate) fn begin_checkpoints(&mut self) {
+        self.handed_over = None;
+    }
+
+    pub(crate) fn can_snapshot(&self) -> bool {
+        self.operator.can_snapshot()
+    }
+
+    /// The operator's state for a checkpoint: what changed since the one before, if there was one. All
+    /// that is done here is to write it to memory.
+    pub(crate) fn snapshot(&mut self, barrier: &Barrier) -> Result<Snapshot> {
+        let scope = match (barrier.kind, self.handed_over) {
+            (CheckpointKind::Savepoint, _) => SnapshotScope::Whole,
+            (CheckpointKind::Checkpoint, None) => SnapshotScope::Base,
+            (CheckpointKind::Checkpoint, Some(_)) => SnapshotScope::Changes,
+        };
+        let groups = self.context.info.max_parallelism;
+        if scope != SnapshotScope::Whole {
+            self.handed_over = Some(barrier.checkpoint);
+            if let Some(mut check) = self.changes.take() {
+                self.call(|operator, _| check.check(operator, groups))?;
+                self.changes = Some(check);
+            }
+        }
+        let mut state = StateWriter::of_scope(groups, scope, self.context.now());
+        self.call(|operator, _| operator.snapshot(&mut state))?;
+        Ok(state.finish())
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
@@ -173,12 +215,12 @@ impl Stage for Link {
 
     fn barrier(&mut self, barrier: &Barrier, snapshot: &mut TaskSnapshot) -> Result<()> {
         self.call(|operator, context| operator.before_snapshot(context))?;
-        let mut state = StateWriter::new(self.context.info.max_parallelism);
-        self.call(|operator, _| operator.snapshot(&mut state))?;
+        let since = self.handed_over.filter(|_| barrier.kind == CheckpointKind::Checkpoint);
         let state = OperatorState {
             task: self.context.info.task,
             watermark: self.context.watermark,
-            snapshot: state.finish().into(),
+            since,
+            snapshot: self.snapshot(barrier)?.into(),
         };
         if cfg!(debug_assertions)
             && state.snapshot.len() > SMALL_STATE

@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use arrow::array::{Array, ArrayRef};
+use flott_state::MemoryBudget;
 use flott_types::ChangelogBatch;
 
 use crate::Result;
@@ -33,6 +35,8 @@ pub(crate) struct Inbox {
     room: Condvar,
     limits: Limits,
     control: Arc<JobControl>,
+    /// Charged with the rows in the channels.
+    memory: MemoryBudget,
 }
 
 struct State {
@@ -49,6 +53,8 @@ struct Queue {
     elements: VecDeque<StreamElement>,
     rows: usize,
     batches: usize,
+    /// The bytes of the batches.
+    bytes: VecDeque<usize>,
     /// Not read until the barrier has come through all channels.
     blocked: bool,
 }
@@ -63,7 +69,12 @@ pub(crate) enum Received {
 
 impl Inbox {
     /// An inbox of so many channels.
-    pub fn new(channels: usize, limits: Limits, control: &Arc<JobControl>) -> Arc<Self> {
+    pub fn new(
+        channels: usize,
+        limits: Limits,
+        control: &Arc<JobControl>,
+        memory: &MemoryBudget,
+    ) -> Arc<Self> {
         let inbox = Arc::new(Self {
             state: Mutex::new(State {
                 queues: (0..channels).map(|_| Queue::default()).collect(),
@@ -76,6 +87,7 @@ impl Inbox {
             room: Condvar::new(),
             limits,
             control: control.clone(),
+            memory: memory.clone(),
         });
         let sleeper: Arc<dyn Sleeper> = inbox.clone();
         control.subscribe(Arc::downgrade(&sleeper));
@@ -93,7 +105,7 @@ impl Inbox {
         state.next = (channel + 1) % count;
         let queue = &mut state.queues[channel];
         let had_room = queue.is_half_empty(&self.limits);
-        let received = queue.pop(channel);
+        let received = queue.pop(channel, &self.memory);
         if !had_room && state.waiting_senders > 0 && queue.is_half_empty(&self.limits) {
             self.room.notify_all();
         }
@@ -138,6 +150,13 @@ impl Sleeper for Inbox {
     }
 }
 
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        let left: usize = self.lock().queues.iter().flat_map(|queue| &queue.bytes).sum();
+        self.memory.received(left);
+    }
+}
+
 impl Queue {
     fn is_ready(&self) -> bool {
         !self.blocked && !self.elements.is_empty()
@@ -152,15 +171,18 @@ impl Queue {
         self.rows <= limits.rows / 2 && self.batches <= limits.batches / 2
     }
 
-    fn push(&mut self, element: StreamElement) {
+    fn push(&mut self, element: StreamElement, memory: &MemoryBudget) {
         if let StreamElement::Batch(rows) = &element {
+            let bytes = bytes_of(&rows.batch);
+            memory.sent(bytes);
+            self.bytes.push_back(bytes);
             self.rows += rows.batch.len();
             self.batches += 1;
         }
         self.elements.push_back(element);
     }
 
-    fn pop(&mut self, channel: usize) -> Option<Received> {
+    fn pop(&mut self, channel: usize, memory: &MemoryBudget) -> Option<Received> {
         let mut rows = Coalescer::default();
         while let Some(element) = self.elements.front() {
             let follows = match element {
@@ -176,6 +198,7 @@ impl Queue {
             }
             match self.elements.pop_front() {
                 Some(StreamElement::Batch(next)) => {
+                    memory.received(self.bytes.pop_front().unwrap_or(0));
                     self.rows -= next.batch.len();
                     self.batches -= 1;
                     rows.push(next);
@@ -189,6 +212,17 @@ impl Queue {
         }
         Some(Received::Rows(channel, rows))
     }
+}
+
+/// The bytes of a batch, as if it shared no memory with others.
+fn bytes_of(batch: &ChangelogBatch) -> usize {
+    // Not worth a look at each column.
+    const SMALL: usize = 64;
+    if batch.len() < SMALL {
+        return batch.len() * batch.rows.num_columns() * 16;
+    }
+    let size = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
+    batch.rows.columns().iter().map(size).sum()
 }
 
 /// The sending end of one channel.
@@ -219,7 +253,7 @@ impl ChannelSender {
         }
         inbox.control.go_on()?;
         let queue = &mut state.queues[self.channel];
-        queue.push(element);
+        queue.push(element, &inbox.memory);
         if state.waiting_receiver && !state.queues[self.channel].blocked {
             inbox.arrived.notify_one();
         }
@@ -261,7 +295,8 @@ mod tests {
     #[test]
     fn a_sender_goes_on_when_there_is_room_again() {
         for (rows, batches) in [(ChangelogBatch::MAX_ROWS, 64), (7, 400), (3000, 100)] {
-            let inbox = Inbox::new(1, Limits::default(), &Arc::default());
+            let inbox =
+                Inbox::new(1, Limits::default(), &Arc::default(), &MemoryBudget::unlimited());
             let sender = ChannelSender::new(&inbox, 0);
             let sending =
                 thread::spawn(move || (0..batches).try_for_each(|_| sender.send(batch(rows))));

@@ -34,8 +34,8 @@ pub struct TaskInfo {
     pub zone: TimeZone,
     /// Processing time.
     pub clock: Arc<dyn Clock>,
-    /// The memory that all operators of the job share for their state; each one's
-    /// [`state_bytes`](crate::Operator::state_bytes) are charged to it.
+    /// The memory that all operators of the job share for their state, and where goes what has no
+    /// room; each one's [`state_bytes`](crate::Operator::state_bytes) are charged to it.
     pub memory: MemoryBudget,
     /// Names the job's run.
     pub job_id: Arc<str>,
@@ -68,6 +68,8 @@ pub struct OperatorContext {
     pub(crate) marks: Marks,
     pub(crate) timers: BTreeSet<i64>,
     pub(crate) metrics: Arc<OperatorMetrics>,
+    /// What an operator inside of another one emits.
+    pub(crate) captured: Option<Vec<ChangelogBatch>>,
 }
 
 impl OperatorContext {
@@ -79,8 +81,23 @@ impl OperatorContext {
     /// Sends rows on with the watermarks that stand between them; for operators that
     /// [handle marks](crate::Operator::handles_marks).
     pub fn emit_marked(&mut self, batch: ChangelogBatch, marks: Marks) -> Result<()> {
+        if let Some(captured) = &mut self.captured {
+            captured.push(batch);
+            return Ok(());
+        }
         self.metrics.count_out(batch.len());
         self.outputs.batch(MarkedBatch { batch, marks })
+    }
+
+    /// Calls an operator that works inside of another one: gives what it emits instead of sending it on.
+    pub(crate) fn capture(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<Vec<ChangelogBatch>> {
+        self.captured = Some(Vec::new());
+        let done = f(self);
+        let captured = self.captured.take().unwrap_or_default();
+        done.map(|()| captured)
     }
 
     /// Sends a watermark on; one that does not rise is swallowed.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use flott_catalog::connector::{Committable, Committer, TableSink};
 
 use crate::checkpoint::{
-    Barrier, Checkpoint, CheckpointKind, CheckpointStore, SourceState, TaskSnapshot,
+    Barrier, Checkpoint, CheckpointKind, CheckpointStore, OperatorState, SourceState, TaskSnapshot,
     write_savepoint,
 };
 use crate::config::JobConfig;
@@ -34,6 +34,10 @@ pub(crate) struct Coordinator {
     tolerable: u32,
     timeout: Duration,
     failed: u32,
+    /// What tasks gave for checkpoints that could not be kept, since the last one that was: by the
+    /// operator's fingerprint and the task. What they give next may build on it.
+    unpublished: BTreeMap<(Arc<str>, usize), OperatorState>,
+    has_kept: bool,
     control: Arc<JobControl>,
 }
 
@@ -79,6 +83,8 @@ impl Coordinator {
             tolerable: config.tolerable_failed_checkpoints,
             timeout: config.checkpoint_timeout,
             failed: 0,
+            unpublished: BTreeMap::new(),
+            has_kept: false,
             control,
         }
     }
@@ -156,6 +162,11 @@ impl Coordinator {
     /// Whether every task is over.
     pub fn is_over(&self) -> bool {
         !self.running.contains(&true)
+    }
+
+    /// Whether the store has a checkpoint of this attempt.
+    pub fn has_kept(&self) -> bool {
+        self.has_kept
     }
 
     /// Whether a checkpoint is being taken.
@@ -274,6 +285,9 @@ impl Coordinator {
         for states in checkpoint.operators.values_mut() {
             states.tasks.sort_by_key(|state| state.task);
         }
+        if checkpoint.kind == CheckpointKind::Checkpoint {
+            self.add_unpublished(&mut checkpoint)?;
+        }
         let checkpoint = Arc::new(checkpoint);
         let Some(request) = request else {
             let done = self.publish(&checkpoint);
@@ -320,11 +334,29 @@ impl Coordinator {
         written
     }
 
+    /// Puts what could not be kept before the states that build on it.
+    fn add_unpublished(&mut self, checkpoint: &mut Checkpoint) -> Result<()> {
+        for (uid, states) in &mut checkpoint.operators {
+            for state in &mut states.tasks {
+                if let Some(before) = self.unpublished.remove(&(uid.clone(), state.task)) {
+                    *state = before.followed_by(state)?;
+                }
+            }
+        }
+        self.unpublished.clear();
+        Ok(())
+    }
+
     /// Keeps a checkpoint, then commits what it holds. What one that cannot be kept holds is
     /// committed with the next.
     fn publish(&mut self, checkpoint: &Arc<Checkpoint>) -> Result<()> {
         let kept = self.store.as_ref().map_or(Ok(()), |store| store.publish(checkpoint.clone()));
         if let Err(error) = kept {
+            for (uid, states) in &checkpoint.operators {
+                let tasks = states.tasks.iter();
+                self.unpublished
+                    .extend(tasks.map(|state| ((uid.clone(), state.task), state.clone())));
+            }
             for (uid, committables) in &checkpoint.committables {
                 if let Some(sink) = self.sinks.get_mut(uid) {
                     sink.ended.splice(0..0, committables.iter().cloned());
@@ -333,6 +365,7 @@ impl Coordinator {
             return self.tolerate(error);
         }
         self.failed = 0;
+        self.has_kept |= self.store.is_some();
         for (uid, committables) in &checkpoint.committables {
             if let Some(sink) = self.sinks.get_mut(uid) {
                 sink.commit(committables.clone(), false)?;

@@ -214,7 +214,7 @@ impl HashPartitioner {
     }
 
     /// The rows of each task, in order, with the marks where they belong among them.
-    fn split(&mut self, rows: MarkedBatch) -> Result<Vec<(usize, MarkedBatch)>> {
+    pub fn split(&mut self, rows: MarkedBatch) -> Result<Vec<(usize, MarkedBatch)>> {
         let MarkedBatch { batch, marks } = rows;
         let columns: Vec<_> = self.columns.iter().map(|i| batch.column(*i).clone()).collect();
         let keys = self.encoder.encode(&columns, batch.len())?;

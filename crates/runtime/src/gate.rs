@@ -177,6 +177,8 @@ impl InputGate {
 
 #[cfg(test)]
 mod tests {
+    use flott_state::MemoryBudget;
+
     use super::*;
     use crate::channel::{ChannelSender, Limits};
     use crate::checkpoint::CheckpointKind;
@@ -186,7 +188,7 @@ mod tests {
     fn gate(channels: &[usize]) -> (InputGate, Vec<ChannelSender>) {
         let count = channels.iter().sum();
         let limits = Limits { wait: false, ..Limits::default() };
-        let inbox = Inbox::new(count, limits, &Arc::default());
+        let inbox = Inbox::new(count, limits, &Arc::default(), &MemoryBudget::unlimited());
         let senders = (0..count).map(|channel| ChannelSender::new(&inbox, channel)).collect();
         (InputGate::new(inbox, channels), senders)
     }

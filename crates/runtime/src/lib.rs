@@ -11,6 +11,7 @@
 
 mod build;
 mod chain;
+mod change_check;
 mod channel;
 mod check;
 mod checkpoint;
@@ -56,6 +57,7 @@ pub use config::{EndHook, JobConfig};
 pub use context::{OperatorContext, TaskInfo};
 pub use element::{EndOfInput, MarkedBatch, StreamElement};
 pub use error::{CheckpointProblem, RuntimeError, StoredProblem};
+pub use flott_state::MemoryBudget;
 pub use graph::{
     Exchange, JobGraph, NodeId, NodeSpec, OperatorFactory, SinkSpec, SourceSpec, WatermarkFactory,
     WatermarkFn, WatermarkStrategy,

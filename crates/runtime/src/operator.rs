@@ -70,9 +70,19 @@ pub trait Operator: Send {
         Ok(())
     }
 
-    /// Writes everything that [`restore`](Self::restore) needs.
+    /// Writes what [`restore`](Self::restore) needs: everything, or what changed since the last snapshot
+    /// on which this one [builds](flott_state::SnapshotScope). Keyed state tells by itself what changed,
+    /// as long as every change of what is kept under a slot is
+    /// [noted](flott_state::KeySlots::changed); it must be [told](flott_state::KeySlots::handed_over) when
+    /// it was written. Other sections are written whole.
     fn snapshot(&mut self, _state: &mut StateWriter) -> Result<()> {
         Ok(())
+    }
+
+    /// Whether it could write its state now: not while it holds rows that
+    /// [`before_snapshot`](Self::before_snapshot) would send on, and not in batch mode.
+    fn can_snapshot(&self) -> bool {
+        true
     }
 
     /// Takes up state that was written before: its own, or after a change of parallelism that of
@@ -85,6 +95,17 @@ pub trait Operator: Send {
     /// and charged to the job's memory budget by the caller.
     fn state_bytes(&self) -> usize {
         0
+    }
+
+    /// Whether it can move state to disk, so that [`spill`](Self::spill) is called.
+    fn spills(&self) -> bool {
+        false
+    }
+
+    /// Called after everything that changes state, with the bytes that the operator may hold. One that holds
+    /// more, or soon would, moves state to disk.
+    fn spill(&mut self, _room: usize, _ctx: &OperatorContext) -> Result<()> {
+        Ok(())
     }
 
     /// Whether it takes whole batches and reads the watermarks inside them from

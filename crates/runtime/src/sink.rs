@@ -133,6 +133,7 @@ impl Stage for SinkStage {
         let state = OperatorState {
             task: self.info.task,
             watermark: self.watermark,
+            since: None,
             snapshot: section.finish().into(),
         };
         snapshot.operators.push((self.uid.clone(), state));

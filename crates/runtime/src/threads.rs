@@ -33,7 +33,7 @@ pub fn start(
     let name = format!("flott {}", job.config.job_id);
     spawn(&name, move || {
         let store = job.config.checkpoints.clone();
-        let ended = coordinate(job);
+        let ended = coordinate(job, &mut None);
         settle(&cell, ended, store.as_deref());
     })?;
     Ok(handle)
@@ -51,11 +51,12 @@ pub fn start_restarting(
     mut restarts: RestartStrategy,
 ) -> Result<JobHandle> {
     let job = attempt(&mut graphs, &config, resume.clone())?;
+    let mut resume = resume;
     let cell = JobCell::new(job.attempt(), &job.config);
     let handle = JobHandle(cell.clone());
     let name = format!("flott {}", config.job_id);
     spawn(&name, move || {
-        let mut ended = coordinate(job);
+        let mut ended = coordinate(job, &mut resume);
         while let Err(error) = &ended
             && !matches!(error, RuntimeError::Cancelled)
             && let Some(delay) = restarts.after_failure(Instant::now())
@@ -65,7 +66,7 @@ pub fn start_restarting(
                 ended = Err(RuntimeError::Cancelled);
                 break;
             }
-            ended = restart(&mut graphs, &config, &resume, &cell);
+            ended = restart(&mut graphs, &config, &mut resume, &cell);
         }
         settle(&cell, ended, config.checkpoints.as_deref());
     })?;
@@ -75,13 +76,13 @@ pub fn start_restarting(
 fn restart(
     graphs: &mut GraphFactory,
     config: &JobConfig,
-    resume: &Option<Arc<Checkpoint>>,
+    resume: &mut Option<Arc<Checkpoint>>,
     cell: &JobCell,
 ) -> Result<EndOfInput> {
     let latest = config.checkpoints.as_ref().map(|store| store.latest()).transpose()?.flatten();
     let job = attempt(graphs, config, latest.or_else(|| resume.clone()))?;
     cell.replace(job.attempt());
-    coordinate(job)
+    coordinate(job, resume)
 }
 
 fn attempt(
@@ -105,18 +106,20 @@ fn settle(cell: &JobCell, ended: Result<EndOfInput>, store: Option<&dyn Checkpoi
     cell.outcome.settle(ended);
 }
 
-/// Starts the tasks and stays with them to the end.
-fn coordinate(job: BuiltJob) -> Result<EndOfInput> {
+/// Starts the tasks and stays with them to the end. `resume`, to which the job would return if it failed now, is
+/// let go as soon as a checkpoint of its own takes its place: it may be as large as all state.
+fn coordinate(job: BuiltJob, resume: &mut Option<Arc<Checkpoint>>) -> Result<EndOfInput> {
     let BuiltJob { tasks, mut coordinator, messages, events, control, resumed, config, .. } = job;
     for task in tasks {
         let (id, name) = (task.id, task.name.clone());
         let (task_events, task_control) = (events.clone(), control.clone());
         let resumed = resumed.clone();
-        let thread = move || run(task, &task_control, &task_events, resumed.as_deref());
+        let thread = move || run(task, &task_control, &task_events, resumed);
         if let Err(error) = spawn(&name, thread) {
             events.send(TaskEvent::Failed { task: id, error });
         }
     }
+    drop(resumed);
     let mut pace = CheckpointPace::new(&config, Instant::now());
     let mut how = EndOfInput::Drained;
     while !coordinator.is_over() {
@@ -132,6 +135,9 @@ fn coordinate(job: BuiltJob) -> Result<EndOfInput> {
                 }
                 let was_busy = coordinator.is_busy();
                 coordinator.handle(message);
+                if coordinator.has_kept() {
+                    *resume = None;
+                }
                 pace.turn(was_busy, coordinator.is_busy(), Instant::now());
             }
             Err(RecvTimeoutError::Timeout) if coordinator.is_busy() => {
@@ -155,7 +161,7 @@ fn coordinate(job: BuiltJob) -> Result<EndOfInput> {
     }
 }
 
-fn run(task: Task, control: &JobControl, events: &EventSender, resumed: Option<&Checkpoint>) {
+fn run(task: Task, control: &JobControl, events: &EventSender, resumed: Option<Arc<Checkpoint>>) {
     let (id, name) = (task.id, task.name.clone());
     let ended = catch_unwind(AssertUnwindSafe(move || drive(task, control, resumed)));
     let event = match ended {
@@ -167,8 +173,14 @@ fn run(task: Task, control: &JobControl, events: &EventSender, resumed: Option<&
 }
 
 /// Steps a task to its end, waiting when there is nothing to do.
-fn drive(mut task: Task, control: &JobControl, resumed: Option<&Checkpoint>) -> Result<EndOfInput> {
-    task.open(resumed)?;
+fn drive(
+    mut task: Task,
+    control: &JobControl,
+    resumed: Option<Arc<Checkpoint>>,
+) -> Result<EndOfInput> {
+    task.open(resumed.as_deref())?;
+    // It may be as large as all state.
+    drop(resumed);
     loop {
         control.go_on()?;
         match task.step()? {

@@ -79,7 +79,8 @@ fn checkpoint(id: u64, values: &[(u16, i64)]) -> Checkpoint {
         });
     }
     section.finish();
-    let state = OperatorState { task: 0, watermark: 17, snapshot: writer.finish().into() };
+    let state =
+        OperatorState { task: 0, watermark: 17, since: None, snapshot: writer.finish().into() };
     let mut checkpoint = Checkpoint { id, ..Checkpoint::default() };
     let states = OperatorStates { parallelism: 1, tasks: vec![state] };
     checkpoint.operators.insert("count".into(), states);

@@ -80,6 +80,16 @@ impl BitSet {
     }
 }
 
+impl FromIterator<u32> for BitSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
+        let mut set = Self::new();
+        numbers.into_iter().for_each(|number| {
+            set.insert(number);
+        });
+        set
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -126,19 +126,23 @@ impl CountedSets {
         }
     }
 
-    /// Looks at up to `limit` values, going on where the last call ended, and drops those that expired.
-    pub fn sweep(&mut self, now: i64, limit: usize) {
+    /// Looks at up to `limit` values, going on where the last call ended, and drops those that expired. Gives
+    /// the slots whose sets have changed by that.
+    pub fn sweep(&mut self, now: i64, limit: usize) -> Vec<u32> {
+        let mut changed = Vec::new();
         if self.ttl.is_none() {
-            return;
+            return changed;
         }
         for _ in 0..limit.min(self.owners.len()) {
             self.cursor = if self.cursor < self.owners.len() { self.cursor } else { 0 };
             let member = self.cursor as u32;
             if self.owners[self.cursor] != NOBODY && self.is_expired(member, now) {
+                changed.push(self.owners[self.cursor]);
                 self.remove(member);
             }
             self.cursor += 1;
         }
+        changed
     }
 
     /// The values in the set of `slot` in the order in which they came, expired ones not yet swept

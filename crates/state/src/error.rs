@@ -9,20 +9,37 @@ use arrow::error::ArrowError;
 pub enum StateError {
     /// The job's state outgrew the memory it may use.
     #[error(
-        "out of state memory: operator {operator} holds {}, all operators hold {} of {} allowed\n\
+        "out of state memory: operator {operator} holds {}, all operators and {} of rows between tasks hold \
+         {} of {} allowed{}\n\
          hint: raise taskmanager.memory.managed.size, bound the state with table.exec.state.ttl, \
          or group by fewer distinct keys",
-        Bytes(*operator_bytes), Bytes(*used), Bytes(*limit)
+        Bytes(*operator_bytes), Bytes(*in_flight), Bytes(*used), Bytes(*limit),
+        if *spills { "" } else { "; it cannot move state to disk" }
     )]
     OverBudget {
         /// The operator whose state grew last.
         operator: Arc<str>,
         /// The bytes that operator holds.
         operator_bytes: u64,
-        /// The bytes all operators hold.
+        /// Whether that operator can move its state to disk.
+        spills: bool,
+        /// The bytes of rows on their way between tasks.
+        in_flight: u64,
+        /// The bytes all operators hold, and rows on their way.
         used: u64,
         /// The bytes they may hold together.
         limit: u64,
+    },
+    /// State could not be moved to disk, or not be read back.
+    #[error(
+        "cannot keep state on disk in {folder}: {problem}\n\
+         hint: set io.tmp.dirs to a folder with free space, or raise taskmanager.memory.managed.size"
+    )]
+    Disk {
+        /// The folder.
+        folder: String,
+        /// What went wrong.
+        problem: String,
     },
     /// More keys or rows than 32 bits can number in one task.
     #[error("more than {limit} {what} in one task\nhint: raise the parallelism")]

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::keys::{KeyBatch, KeyEncoder};
 use crate::size::StateSize;
 use crate::slots::KeySlots;
-use crate::snapshot::{KeyedEntries, KeyedSection, StateDecoder, StateEncoder};
+use crate::snapshot::{KeyedEntries, KeyedSection, StateDecoder, StateEncoder, StateWriter};
 use crate::ttl::Ttl;
 
 /// A value per key.
@@ -120,9 +120,9 @@ impl<V: StateSize> KeyedState<V> {
         self.slots.is_empty()
     }
 
-    /// Forgets which slots were written, after a checkpoint.
-    pub fn clear_dirty(&mut self) {
-        self.slots.clear_dirty();
+    /// Takes note of a snapshot. See [`KeySlots::handed_over`].
+    pub fn handed_over(&mut self, state: &StateWriter) {
+        self.slots.handed_over(state);
     }
 
     /// The bytes keys and values occupy.
@@ -130,7 +130,7 @@ impl<V: StateSize> KeyedState<V> {
         self.slots.memory() + self.values.capacity() * size_of::<Option<V>>() + self.heap
     }
 
-    /// Writes every key and, by `write`, its value.
+    /// Writes keys and, by `write`, their values. See [`KeySlots::snapshot`].
     pub fn snapshot(
         &self,
         section: KeyedSection<'_>,

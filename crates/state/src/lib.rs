@@ -3,8 +3,8 @@
 //! Every stateful operator keeps its state here, so that TTL, the memory budget, snapshots and
 //! rescaling are written once. A batch's keys are encoded and hashed once, by [`KeyEncoder`];
 //! [`KeySlots`] turn them into small numbers, slots, under which an operator keeps its values in vectors of
-//! its own, or [`KeyedState`] keeps one value a key. This crate reads no clock and does no I/O:
-//! time is handed in, snapshots are bytes.
+//! its own, or [`KeyedState`] keeps one value a key. This crate reads no clock: time is handed in. Snapshots are
+//! blocks of bytes; the only I/O is that of state which has no room in memory, see `docs/memory.md`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -57,12 +57,15 @@ mod keyed;
 mod keys;
 mod lists;
 mod ordered;
+mod published;
 mod row_store;
 mod rows;
 mod size;
 mod slab;
+mod slot_snapshot;
 mod slots;
 mod snapshot;
+mod spill;
 mod timers;
 mod ttl;
 
@@ -82,8 +85,9 @@ pub use rows::{EncodedRows, RowCodec};
 pub use size::StateSize;
 pub use slots::{KeySlots, SlotMeta};
 pub use snapshot::{
-    Entry, KeyedEntries, KeyedSection, StateDecoder, StateEncoder, StateReader, StateWriter,
-    snapshot_parts,
+    Block, Entry, Group, KeyedEntries, KeyedSection, Section, SectionKind, Snapshot, SnapshotScope,
+    StateDecoder, StateEncoder, StateReader, StateWriter, merge_from,
 };
+pub use spill::{SpillFile, SpillReader, SpillSpace};
 pub use timers::TimerQueue;
 pub use ttl::Ttl;

@@ -141,6 +141,21 @@ impl RowStore {
         Ok(())
     }
 
+    /// Reads what [`Self::write_rows`] wrote of one row and gives its new number.
+    pub fn read_row(&mut self, input: &mut StateDecoder<'_>) -> Result<u32> {
+        if input.count()? != 1 {
+            return Err(input.damaged("not one row for a key"));
+        }
+        let row = input.bytes()?;
+        self.codec.decode(&[row])?;
+        self.insert_bytes(row)
+    }
+
+    /// A store of rows of the same types without any row.
+    pub fn emptied(&self) -> Self {
+        Self::new(self.codec.types())
+    }
+
     fn insert_bytes(&mut self, row: &[u8]) -> Result<u32> {
         let place = self.slab.insert(row).ok_or_else(full)?;
         if let Some(id) = self.free.pop() {

@@ -6,12 +6,10 @@ use flott_types::DataType;
 use crate::bits::BitSet;
 use crate::error::Result;
 use crate::keys::{KeyBatch, KeyEncoder, KeyIndex, NO_SLOT};
+use crate::published::Published;
 use crate::rows::schema_text;
-use crate::snapshot::{KeyedEntries, KeyedSection, StateDecoder, StateEncoder};
+use crate::spill::Disk;
 use crate::ttl::Ttl;
-
-/// Keys encoded or decoded together when snapshots are written and read.
-const CHUNK: usize = 4096;
 
 /// Which slots changed since the last checkpoint, and when each was last written.
 #[derive(Debug, Default)]
@@ -61,7 +59,7 @@ impl SlotMeta {
         self.last_write.get(slot as usize).copied()
     }
 
-    /// The slots written since [`Self::clear_dirty`].
+    /// The slots written since the last snapshot on which the next of changes builds.
     pub fn dirty(&self) -> &BitSet {
         &self.dirty
     }
@@ -69,6 +67,11 @@ impl SlotMeta {
     /// Forgets which slots were written, after a checkpoint.
     pub fn clear_dirty(&mut self) {
         self.dirty.clear();
+    }
+
+    /// Forgets that a slot was written.
+    pub(crate) fn clear(&mut self, slot: u32) {
+        self.dirty.remove(slot);
     }
 
     /// The bytes this occupies.
@@ -83,14 +86,42 @@ impl SlotMeta {
 /// [`Self::sweep`].
 #[derive(Debug)]
 pub struct KeySlots {
-    index: KeyIndex,
-    meta: SlotMeta,
+    pub(crate) index: KeyIndex,
+    pub(crate) meta: SlotMeta,
+    /// What the last snapshot holds, and what the next must say is gone.
+    pub(crate) published: Published,
+    /// Whether state that expired may still be wanted.
+    pub(crate) keeps_expired: bool,
+    /// The keys that are on disk.
+    pub(crate) disk: Disk,
+    /// How many of a key's columns decide its key group, where not all of them do.
+    pub(crate) owned_by: Option<usize>,
 }
 
 impl KeySlots {
     /// No key yet; keys are of these types.
     pub fn new(types: &[DataType], ttl: Option<Ttl>) -> Self {
-        Self { index: KeyIndex::new(types), meta: SlotMeta::new(ttl) }
+        Self {
+            index: KeyIndex::new(types),
+            meta: SlotMeta::new(ttl),
+            published: Published::default(),
+            keeps_expired: false,
+            disk: Disk::default(),
+            owned_by: None,
+        }
+    }
+
+    /// The same, for an operator that keeps more under a key than what expires: what expired is not
+    /// left out of snapshots, nor when they are read.
+    pub fn keeping_expired(self) -> Self {
+        Self { keeps_expired: true, ..self }
+    }
+
+    /// The first so many columns of a key decide its key group: those by which rows find their task, where
+    /// an operator keeps more than one entry for each value of them. Such keys are not moved to disk.
+    #[must_use]
+    pub fn owned_by(self, columns: usize) -> Self {
+        Self { owned_by: Some(columns), ..self }
     }
 
     /// An encoder whose batches these slots take.
@@ -137,12 +168,50 @@ impl KeySlots {
         Ok(())
     }
 
+    /// The slot of each row's key, of which only those that are new, or had expired, count as written at
+    /// `now`. `slots` and `fresh` are as in [`Self::write`].
+    pub fn find_or_write(
+        &mut self,
+        batch: &KeyBatch,
+        now: i64,
+        slots: &mut Vec<u32>,
+        fresh: &mut Vec<u32>,
+    ) -> Result<()> {
+        if self.meta.ttl.is_none() {
+            self.index.lookup_or_insert(batch, slots, fresh)?;
+            fresh.iter().for_each(|row| {
+                self.meta.dirty.insert(slots[*row as usize]);
+            });
+            return Ok(());
+        }
+        slots.clear();
+        fresh.clear();
+        for row in 0..batch.len() {
+            slots.push(match self.read_one(batch, row, now) {
+                Some(slot) => slot,
+                None => {
+                    fresh.push(row as u32);
+                    self.write_one(batch, row, now)?.0
+                }
+            });
+        }
+        Ok(())
+    }
+
     /// The slot of one row's key, which counts as written at `now`, and whether its state must be reset.
     pub fn write_one(&mut self, batch: &KeyBatch, row: usize, now: i64) -> Result<(u32, bool)> {
         let (slot, new) = self.index.insert_one(batch, row)?;
         let fresh = new || self.meta.is_expired(slot, now);
         self.meta.written(slot, now);
         Ok((slot, fresh))
+    }
+
+    /// The slot of a key as snapshots hold it, and whether it is new; it counts as written at `now`.
+    ///
+    /// Fails when the bytes are no key.
+    pub fn write_row(&mut self, key: &[u8], now: i64) -> Result<(u32, bool)> {
+        let batch = self.encoder().encode_rows(&[key])?;
+        self.write_one(&batch, 0, now)
     }
 
     /// The slot of each row's key, [`NO_SLOT`] where the key is unknown or has expired. `slots` is cleared first.
@@ -166,11 +235,19 @@ impl KeySlots {
         self.meta.written(slot, now);
     }
 
+    /// Notes that a slot's state changed though nobody wrote to it, so that its TTL is not renewed.
+    #[inline]
+    pub fn changed(&mut self, slot: u32) {
+        self.meta.dirty.insert(slot);
+    }
+
     /// Forgets a slot's key; whether there was one.
     ///
     /// Its number may go to the next new key, so a batch's slots must be used up before.
     pub fn remove(&mut self, slot: u32) -> bool {
         self.meta.dirty.remove(slot);
+        self.published.remove(slot, &self.index);
+        self.disk.removed(slot, &self.index);
         self.index.remove(slot)
     }
 
@@ -198,8 +275,9 @@ impl KeySlots {
         self.index.key_columns(slots)
     }
 
-    /// Forgets which slots were written, after a checkpoint.
-    pub fn clear_dirty(&mut self) {
+    /// Forgets which slots were written: a snapshot holds them.
+    pub(crate) fn clear_dirty(&mut self) {
+        self.disk.handed_over(&self.meta.dirty);
         self.meta.clear_dirty();
     }
 
@@ -215,7 +293,8 @@ impl KeySlots {
 
     /// The bytes the keys and marks occupy.
     pub fn memory(&self) -> usize {
-        self.index.memory() + self.meta.memory()
+        let disk = self.disk.memory();
+        self.index.memory() + self.meta.memory() + self.published.memory() + disk
     }
 
     /// What a snapshot's header says of these keys; `value` describes what is kept under them.
@@ -223,71 +302,8 @@ impl KeySlots {
         format!("[{}] {value}", schema_text(self.encoder().types()))
     }
 
-    /// Writes every key with its time of writing and the value that `write` gives for its slot.
-    pub fn snapshot(
-        &self,
-        mut section: KeyedSection<'_>,
-        mut write: impl FnMut(u32, &mut StateEncoder),
-    ) -> Result<()> {
-        let groups = section.max_parallelism();
-        let slots: Vec<u32> = self.index.slots().collect();
-        for chunk in slots.chunks(CHUNK) {
-            let columns = self.index.key_columns(chunk)?;
-            let keys = self.encoder().codec().encode(&columns, chunk.len())?;
-            for (slot, key) in chunk.iter().zip(keys.iter()) {
-                section.entry(self.index.key_group(*slot, groups), key, |out| {
-                    out.option(self.meta.last_write(*slot), StateEncoder::i64);
-                    write(*slot, out);
-                });
-            }
-        }
-        section.finish();
-        Ok(())
-    }
-
-    /// Adds the keys of a snapshot; `read` takes each value for its slot. `now` is the time of writing of
-    /// keys from a snapshot that was written without a TTL.
-    pub fn restore(
-        &mut self,
-        max_parallelism: u16,
-        now: i64,
-        mut entries: KeyedEntries<'_>,
-        mut read: impl FnMut(u32, u16, &mut StateDecoder<'_>) -> Result<()>,
-    ) -> Result<()> {
-        loop {
-            let chunk = entries.by_ref().take(CHUNK).collect::<Result<Vec<_>>>()?;
-            if chunk.is_empty() {
-                return Ok(());
-            }
-            let rows: Vec<_> = chunk.iter().map(|entry| entry.key).collect();
-            let columns = self.encoder().codec().decode(&rows)?;
-            let keys = self.encoder().encode(&columns, rows.len())?;
-            let groups = keys.key_groups(max_parallelism);
-            for (row, (mut entry, group)) in chunk.into_iter().zip(groups).enumerate() {
-                if group != entry.key_group {
-                    return Err(entry.value.damaged("key in the wrong key group"));
-                }
-                let (slot, new) = self.index.insert_one(&keys, row)?;
-                if !new {
-                    return Err(entry.value.damaged("key written twice"));
-                }
-                let written = entry.value.option(StateDecoder::i64)?;
-                self.meta.written(slot, written.unwrap_or(now));
-                read(slot, entry.version, &mut entry.value)?;
-                entry.value.finish()?;
-            }
-        }
-    }
-
-    /// A slot's key as a snapshot writes it, for state that refers to keys of another section.
-    pub fn key_bytes(&self, slot: u32) -> Result<Vec<u8>> {
-        let columns = self.index.key_columns(&[slot])?;
-        Ok(self.encoder().codec().encode(&columns, 1)?.row(0).to_vec())
-    }
-
-    /// The slot of a key that [`Self::key_bytes`] gave, if the key is known.
-    pub fn find_key_bytes(&self, key: &[u8]) -> Result<Option<u32>> {
-        let columns = self.encoder().codec().decode(&[key])?;
-        Ok(self.index.lookup_one(&self.encoder().encode(&columns, 1)?, 0))
+    /// Appends a slot's key as an encoded row of the key columns, as snapshots hold it.
+    pub fn write_key(&self, slot: u32, out: &mut Vec<u8>) {
+        self.index.write_row(slot, out);
     }
 }

@@ -7,8 +7,8 @@ use flott_types::{ChangelogMode, DataType, Schema};
 use jiff::tz::TimeZone;
 
 use super::{
-    ConnectorError, DecodeContext, Decoder, EncodeContext, Encoder, OptionDef, Options, TableSink,
-    TableSource,
+    ConnectorError, DecodeContext, Decoder, EncodeContext, Encoder, OptionDef, Options, ScanColumn,
+    TableSink, TableSource,
 };
 
 /// A connector: its options and what it can make of a table.
@@ -100,6 +100,9 @@ pub struct TableContext {
     pub identifier: String,
     /// The physical columns in order.
     pub schema: Schema,
+    /// The columns that a sink is given, in order: physical ones, and metadata that is not virtual in the
+    /// types that [`TableSink::metadata`] names.
+    pub persisted: Vec<ScanColumn>,
     /// Positions of the primary key's columns in `schema`; empty without a key.
     pub primary_key: Vec<usize>,
     /// Positions of the partition columns in `schema`.

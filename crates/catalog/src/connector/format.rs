@@ -49,6 +49,11 @@ pub trait Decoder: Send {
         place: &dyn Fn() -> String,
     ) -> Result<(), ConnectorError>;
 
+    /// Takes note of a message without a value. Most formats give no row for it.
+    fn decode_null(&mut self) -> Result<(), ConnectorError> {
+        Ok(())
+    }
+
     /// How many rows have gathered.
     fn rows(&self) -> usize;
 

@@ -15,6 +15,7 @@ fn context(columns: &[(&str, DataType)], options: &[(&str, &str)]) -> TableConte
     TableContext {
         identifier: "c.d.t".into(),
         schema: Schema::new(fields),
+        persisted: vec![],
         primary_key: vec![],
         partition_keys: vec![],
         options: Options::new(

@@ -178,6 +178,7 @@ impl Table {
         let context = TableContext {
             identifier: "c.d.t".into(),
             schema: Schema::new(fields),
+            persisted: vec![],
             primary_key: vec![],
             partition_keys: vec![],
             options: Options::new(given),

@@ -128,6 +128,13 @@ impl Decoder for RawDecoder {
         self.decode_record(message, place)
     }
 
+    /// A message without a value is a NULL.
+    fn decode_null(&mut self) -> Result<(), ConnectorError> {
+        self.rows.columns.iter_mut().for_each(Column::push_null);
+        self.rows.end_row();
+        Ok(())
+    }
+
     fn rows(&self) -> usize {
         self.rows.len()
     }

@@ -102,9 +102,12 @@ impl Binder<'_> {
             let value = Expr::column(from, field.data_type.clone());
             exprs[*to] = Some(value.cast_to(&column.data_type)?);
         }
+        let target = self.table_sink(path, table)?;
+        let offered = target.metadata();
         let mut fields = Vec::with_capacity(persisted.len());
         let mut values = Vec::with_capacity(persisted.len());
         for (expr, column) in exprs.into_iter().zip(&persisted) {
+            let written = written_type(path, column, &offered).map_err(|e| e.at(insert.span))?;
             if expr.is_none() && !column.data_type.nullable {
                 return Err(PlanError::new(format!(
                     "Column '{}' has no default value and does not allow NULLs",
@@ -112,8 +115,13 @@ impl Binder<'_> {
                 ))
                 .at(insert.span));
             }
-            values.push(expr.unwrap_or_else(|| Expr::null(column.data_type.clone())));
-            fields.push(Field::new(column.name.as_str(), column.data_type.clone()));
+            let value = expr.unwrap_or_else(|| Expr::null(column.data_type.clone()));
+            values.push(if written == column.data_type {
+                value
+            } else {
+                value.cast_to(&written)?
+            });
+            fields.push(Field::new(column.name.as_str(), written));
         }
         let schema = Schema::new(fields);
         let primary_key = table.primary_key.as_ref().map_or_else(Vec::new, |key| {
@@ -121,7 +129,7 @@ impl Binder<'_> {
         });
         let sink = Sink {
             path: path.clone(),
-            target: SinkTarget::Table(self.table_sink(path, table)?),
+            target: SinkTarget::Table(target),
             primary_key,
             static_partitions,
             overwrite: insert.overwrite,
@@ -200,6 +208,38 @@ impl Binder<'_> {
         }
         Ok((constants, texts))
     }
+}
+
+/// The type in which a sink takes a column: its own, or for metadata the one that the connector names.
+fn written_type(
+    path: &ObjectPath,
+    column: &Column,
+    offered: &[flott_catalog::connector::MetadataColumn],
+) -> Result<DataType> {
+    let ColumnKind::Metadata { key, .. } = &column.kind else {
+        return Ok(column.data_type.clone());
+    };
+    let key = key.as_deref().unwrap_or(&column.name);
+    if let Some(metadata) = offered.iter().find(|metadata| metadata.key == key && metadata.writable)
+    {
+        return Ok(metadata.data_type.clone().with_nullable(column.data_type.nullable));
+    }
+    let writable: Vec<&str> =
+        offered.iter().filter(|m| m.writable).map(|metadata| metadata.key.as_str()).collect();
+    let error = if writable.is_empty() {
+        PlanError::new(format!(
+            "Table '{path}' declares persistable metadata columns, but its connector does not \
+             write metadata"
+        ))
+    } else {
+        PlanError::new(format!(
+            "Invalid metadata key '{key}' in column '{}' of table '{path}'. The connector supports \
+             the following metadata keys for writing: {}",
+            column.name,
+            writable.join(", ")
+        ))
+    };
+    Err(error.hint(format!("declare the column {} METADATA VIRTUAL", column.name)))
 }
 
 /// The columns of a result: a second one of the same name gets a number, as in Flink.

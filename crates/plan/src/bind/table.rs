@@ -197,8 +197,16 @@ impl Binder<'_> {
         let positions = |names: &[String]| {
             names.iter().filter_map(|name| schema.index_of(name)).collect::<Vec<_>>()
         };
+        let mut physical = 0..;
+        let persisted = table.persisted_columns().map(|column| match &column.kind {
+            ColumnKind::Metadata { key, .. } => {
+                ScanColumn::Metadata(key.as_deref().unwrap_or(&column.name).to_string())
+            }
+            _ => ScanColumn::Physical(physical.next().unwrap_or_default()),
+        });
         TableContext {
             identifier: path.to_string(),
+            persisted: persisted.collect(),
             primary_key: table
                 .primary_key
                 .as_ref()

@@ -43,6 +43,7 @@ fn rows(op: &PhysicalOp, inputs: &[f64]) -> f64 {
         PhysicalOp::Calc(Calc { condition: Some(_), .. }) => first * SELECTIVITY,
         PhysicalOp::Expand(sets) => first * sets.len() as f64,
         PhysicalOp::GroupAggregate(aggregate) if aggregate.keys.is_empty() => 1.0,
+        PhysicalOp::LocalGroupAggregate(_) => first,
         PhysicalOp::GroupAggregate(_) | PhysicalOp::WindowAggregate(_) => first / ROWS_PER_GROUP,
         PhysicalOp::WindowAssign(window) => first * windows_per_row(window.kind),
         PhysicalOp::Join(join) => joined(join, first, inputs.get(1).copied().unwrap_or(0.0)),

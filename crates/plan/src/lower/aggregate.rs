@@ -9,8 +9,8 @@ use flott_types::{DataType, Schema, TypeRoot};
 use super::{Lowering, by, column};
 use crate::logical::{Aggregate, AggregateCall, LogicalOp, PlanRef, WindowAssignment, WindowKind};
 use crate::physical::{
-    ColumnAggregate, GroupAggregate, GroupWindow, NodeId, PhysicalOp, WindowAggregate, WindowOf,
-    WindowOutput, WindowSource,
+    AggregatePhase, ColumnAggregate, GroupAggregate, GroupWindow, NodeId, PhysicalOp, SplitStep,
+    WindowAggregate, WindowOf, WindowOutput, WindowSource,
 };
 use crate::traits::window::{grouping_window, window_assignment};
 use crate::{PlanError, Result};
@@ -42,7 +42,7 @@ impl Lowering<'_> {
             return Ok(split);
         }
         let input = self.node(plan.input())?;
-        self.group(input, aggregate, plan.schema.clone(), plan.span)
+        self.group(input, aggregate, None, plan.schema.clone(), plan.span)
     }
 
     /// Groups the rows of an operator.
@@ -50,6 +50,7 @@ impl Lowering<'_> {
         &mut self,
         input: NodeId,
         aggregate: &Aggregate,
+        split: Option<SplitStep>,
         schema: Arc<Schema>,
         span: Option<Span>,
     ) -> Result<NodeId> {
@@ -63,14 +64,20 @@ impl Lowering<'_> {
                 keys.iter().map(|key| Expr::column(*key, below.fields[*key].data_type.clone()));
             return self.add_calc(input, None, given.collect(), schema, span);
         }
+        let input_retracts = !self.plan.node(input).changelog.is_insert_only();
+        let (input, keys, phase) = match self.local_phase(input, &keys, &calls, split, span)? {
+            Some(local) => (local, (0..keys.len()).collect(), AggregatePhase::Global),
+            None => (input, keys, AggregatePhase::Complete),
+        };
         let op = PhysicalOp::GroupAggregate(GroupAggregate {
-            input_retracts: !self.plan.node(input).changelog.is_insert_only(),
+            input_retracts,
             emit_update_before: true,
             final_only: self.config.batch,
             state_ttl: aggregate.state_ttl.unwrap_or(self.config.state_ttl),
-            mini_batch: self.config.mini_batch.filter(|_| !self.config.batch),
             keys: keys.clone(),
             calls,
+            phase,
+            split,
         });
         self.add(op, vec![by(input, &keys)], schema, span)
     }

@@ -31,6 +31,11 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
         PhysicalOp::GroupAggregate(aggregate) => {
             write!(out, "group {:?} {}", aggregate.keys, calls(&aggregate.calls)).ok()?;
             write!(out, " {}", aggregate.state_ttl).ok()?;
+            write!(out, " {:?} {:?}", aggregate.phase, aggregate.split).ok()?;
+        }
+        PhysicalOp::LocalGroupAggregate(aggregate) => {
+            write!(out, "local group {:?} {}", aggregate.keys, calls(&aggregate.calls)).ok()?;
+            write!(out, " {:?}", aggregate.split).ok()?;
         }
         PhysicalOp::WindowAggregate(aggregate) => {
             write!(out, "window {:?} {:?}", aggregate.window, aggregate.keys).ok()?;

@@ -12,7 +12,7 @@ use flott_types::{DataType, Field, Schema, TypeRoot, Value};
 
 use super::Lowering;
 use crate::logical::{Aggregate, AggregateCall, PlanRef};
-use crate::physical::NodeId;
+use crate::physical::{NodeId, SplitStep};
 use crate::{PlanError, Result};
 
 impl Lowering<'_> {
@@ -41,8 +41,9 @@ impl Lowering<'_> {
         let types = partial.groups.iter().map(Expr::data_type).chain(results.cloned());
         let fields: Vec<Field> =
             types.enumerate().map(|(i, ty)| Field::new(format!("$f{i}"), ty)).collect();
+        let schema = Arc::new(Schema::new(fields));
         let input = self.node(plan.input())?;
-        let input = self.group(input, &partial, Arc::new(Schema::new(fields)), plan.span)?;
+        let input = self.group(input, &partial, Some(SplitStep::Partial), schema, plan.span)?;
         let of_key = |(i, key): (usize, &Expr)| Expr::column(i, key.data_type());
         let groups = aggregate.groups.iter().enumerate().map(of_key).collect();
         let first = partial.groups.len();
@@ -61,7 +62,7 @@ impl Lowering<'_> {
             })
             .collect();
         let last = Aggregate { groups, calls, state_ttl: aggregate.state_ttl };
-        self.group(input, &last, plan.schema.clone(), plan.span).map(Some)
+        self.group(input, &last, Some(SplitStep::Final), plan.schema.clone(), plan.span).map(Some)
     }
 }
 

@@ -22,10 +22,11 @@ pub fn produced(op: &PhysicalOp, inputs: &[ChangelogMode]) -> ChangelogMode {
         PhysicalOp::Match(_) => ChangelogMode::INSERT_ONLY,
         PhysicalOp::Calc(_) | PhysicalOp::Expand(_) | PhysicalOp::Limit { .. } => first,
         PhysicalOp::WindowAssign(_) | PhysicalOp::Correlate(_) => first,
+        PhysicalOp::LocalGroupAggregate(_) => ChangelogMode::INSERT_ONLY,
         PhysicalOp::GroupAggregate(aggregate) => {
             if aggregate.final_only {
                 ChangelogMode::INSERT_ONLY
-            } else if !first.is_insert_only() {
+            } else if aggregate.input_retracts {
                 ChangelogMode::ALL
             } else {
                 updating

@@ -10,7 +10,7 @@ use flott_functions::{Expr, Volatility};
 use flott_types::{DataType, Schema, TypeRoot};
 
 use crate::logical::JoinKind;
-use crate::physical::{ColumnAggregate, PhysicalOp};
+use crate::physical::{ColumnAggregate, GroupAggregate, LocalGroupAggregate, PhysicalOp};
 use crate::{PlanError, Result};
 
 /// The option of a table that names its columns whose domain does not grow.
@@ -31,8 +31,9 @@ pub fn of(op: &PhysicalOp, schema: &Schema, inputs: &[&[bool]]) -> Result<Vec<bo
         PhysicalOp::Expand(rows) => (0..schema.len())
             .map(|column| rows.iter().all(|row| has_domain(&row[column], first)))
             .collect(),
-        PhysicalOp::GroupAggregate(aggregate) => {
-            let keys = aggregate.keys.iter().map(|key| first[*key]);
+        PhysicalOp::GroupAggregate(GroupAggregate { keys, .. })
+        | PhysicalOp::LocalGroupAggregate(LocalGroupAggregate { keys, .. }) => {
+            let keys = keys.iter().map(|key| first[*key]);
             keys.chain(std::iter::repeat(false)).take(schema.len()).collect()
         }
         PhysicalOp::WindowAssign(_) => {

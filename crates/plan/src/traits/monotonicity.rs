@@ -100,13 +100,14 @@ fn of_aggregate(
     node: &PhysicalNode,
     aggregate: &GroupAggregate,
 ) -> Option<Vec<Monotonicity>> {
-    let below = of_node(plan, node.inputs[0].node)?;
-    if aggregate.keys.iter().any(|key| below[*key] != Monotonicity::Constant) {
+    let rows = aggregate.rows(plan, node);
+    let below = of_node(plan, rows.node)?;
+    if rows.keys.iter().any(|key| below[*key] != Monotonicity::Constant) {
         return None;
     }
     let updated = below.iter().any(|column| *column != Monotonicity::Constant);
     let of_call = |call: &ColumnAggregate| {
-        let by_itself = of_call(plan, node, call);
+        let by_itself = of_call(plan, rows.node, call);
         match (updated, call.args.as_slice()) {
             (false, _) | (true, []) => by_itself,
             (true, _) if call.function.name == "COUNT" => by_itself,
@@ -119,12 +120,12 @@ fn of_aggregate(
 }
 
 /// A result over rows that never change.
-fn of_call(plan: &PhysicalPlan, node: &PhysicalNode, call: &ColumnAggregate) -> Monotonicity {
+fn of_call(plan: &PhysicalPlan, rows: NodeId, call: &ColumnAggregate) -> Monotonicity {
     match call.function.name {
         "COUNT" | "MAX" => Monotonicity::Increasing,
         "MIN" => Monotonicity::Decreasing,
         "SUM" | "$SUM0" => match call.args.as_slice() {
-            [arg] => match sign(plan, node.inputs[0].node, *arg) {
+            [arg] => match sign(plan, rows, *arg) {
                 Some(Sign::NotNegative) => Monotonicity::Increasing,
                 Some(Sign::NotPositive) => Monotonicity::Decreasing,
                 None => Monotonicity::None,

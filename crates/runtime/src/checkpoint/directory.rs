@@ -6,17 +6,18 @@
 //! <savepoint>/_metadata, <savepoint>/state     a savepoint stands by itself
 //! ```
 //!
-//! State is kept in pieces of one key group each. A piece that an earlier checkpoint holds is
-//! not written again; the manifest points to it. A checkpoint is published by renaming its folder,
+//! State is kept in blocks, chains of which hold what is there of a key group. A block that an earlier
+//! checkpoint holds is not written again; the manifest points to it. A checkpoint is published by renaming its folder,
 //! after everything in it has reached the disk.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::manifest::{self, Piece, Pieces};
+use super::chains::{self, ChainWriter};
+use super::manifest::{self, StoredStates};
 use super::piece_file::{PieceFile, sync_folder, write_durably};
 use super::{Checkpoint, CheckpointStore};
 use crate::{CheckpointProblem, Result, RuntimeError};
@@ -27,9 +28,6 @@ pub(super) const METADATA: &str = "_metadata";
 pub(super) const PREFIX: &str = "chk-";
 const SHARED: &str = "shared";
 const SAVEPOINT_STATE: &str = "state";
-/// A file of which less than one byte in so many is still wanted is not pointed to any more, so
-/// that it can go.
-const LEAST_USE: u64 = 4;
 
 /// Keeps the checkpoints of one job in a folder of its own.
 pub struct CheckpointDirectory {
@@ -41,21 +39,13 @@ pub struct CheckpointDirectory {
 /// What is on disk.
 #[derive(Default)]
 struct Known {
-    latest: Option<Arc<Checkpoint>>,
+    latest: Option<u64>,
     /// The shared files that each checkpoint kept points to, by its number.
     kept: BTreeMap<u64, BTreeSet<u64>>,
-    /// Where the pieces of the latest checkpoint are, by hash.
-    pieces: HashMap<u128, Place>,
+    /// Where the states of the latest checkpoint are.
+    states: StoredStates,
     /// The length of each shared file.
     lengths: BTreeMap<u64, u64>,
-}
-
-/// A part of a shared file.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    file: u64,
-    offset: u64,
-    length: u64,
 }
 
 impl CheckpointDirectory {
@@ -64,28 +54,31 @@ impl CheckpointDirectory {
         Self { folder: folder.into(), retained: retained.max(1), known: Mutex::default() }
     }
 
-    fn keep(&self, checkpoint: &Checkpoint, known: &mut Known) -> io::Result<()> {
+    fn keep(&self, checkpoint: &Checkpoint, known: &mut Known) -> Result<()> {
         let id = checkpoint.id;
         let shared = self.folder.join(SHARED);
-        fs::create_dir_all(&shared)?;
-        let mut pieces = SharedPieces {
-            old: &known.pieces,
-            wanted: known.wanted_files(),
-            new: HashMap::new(),
+        let failed = |error| not_kept(id, error);
+        fs::create_dir_all(&shared).map_err(failed)?;
+        let mut writer = ChainWriter {
+            folder: &shared,
+            lengths: &known.lengths,
             id,
             out: PieceFile::new(shared.join(id.to_string())),
-            files: Vec::new(),
         };
-        let manifest = manifest::write(checkpoint, &mut pieces)?;
-        let SharedPieces { new, files, out, .. } = pieces;
-        let length = out.finish()?;
-        sync_folder(&shared)?;
-        publish(&self.folder, &format!("{PREFIX}{id}"), &manifest)?;
+        let states = writer.write(checkpoint, &known.states, known.latest)?;
+        let length = writer.out.finish().map_err(failed)?;
+        sync_folder(&shared).map_err(failed)?;
+        let name = |file| format!("../{SHARED}/{file}");
+        let manifest = manifest::write(checkpoint, &states, name);
+        publish(&self.folder, &format!("{PREFIX}{id}"), &manifest).map_err(failed)?;
         if length > 0 {
             known.lengths.insert(id, length);
         }
-        known.pieces = new;
-        known.kept.insert(id, files.into_iter().collect());
+        let sections = states.values().flatten();
+        let blocks = sections.flat_map(|section| section.groups.values().flatten());
+        known.kept.insert(id, blocks.map(|block| block.piece.file).collect());
+        known.states = states;
+        known.latest = Some(id);
         Ok(())
     }
 
@@ -109,9 +102,7 @@ impl CheckpointDirectory {
 impl CheckpointStore for CheckpointDirectory {
     fn publish(&self, checkpoint: Arc<Checkpoint>) -> Result<()> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = checkpoint.id;
-        self.keep(&checkpoint, &mut known).map_err(|error| not_kept(id, error))?;
-        known.latest = Some(checkpoint);
+        self.keep(&checkpoint, &mut known)?;
         // What is left behind is found by the next call, or is only in the way.
         if let Err(error) = self.discard_old(&mut known) {
             tracing::warn!(folder = %self.folder.display(), %error, "could not remove an old checkpoint");
@@ -120,7 +111,10 @@ impl CheckpointStore for CheckpointDirectory {
     }
 
     fn latest(&self) -> Result<Option<Arc<Checkpoint>>> {
-        Ok(self.known.lock().unwrap_or_else(PoisonError::into_inner).latest.clone())
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // State is not held in memory once more; it is read when it is needed.
+        let folder = known.latest.map(|id| self.folder.join(format!("{PREFIX}{id}")));
+        folder.map(|folder| Checkpoint::load(&folder)).transpose()
     }
 
     fn folder(&self) -> Option<&Path> {
@@ -131,57 +125,6 @@ impl CheckpointStore for CheckpointDirectory {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         *known = Known::default();
         remove(fs::remove_dir_all(&self.folder)).map_err(|error| not_kept(0, error))
-    }
-}
-
-impl Known {
-    /// The files whose pieces are worth pointing to.
-    fn wanted_files(&self) -> BTreeSet<u64> {
-        let mut used: BTreeMap<u64, u64> = BTreeMap::new();
-        for place in self.pieces.values() {
-            *used.entry(place.file).or_default() += place.length;
-        }
-        let length = |file: &u64| self.lengths.get(file).copied().unwrap_or(0);
-        used.into_iter()
-            .filter(|(file, used)| used.saturating_mul(LEAST_USE) >= length(file))
-            .map(|(file, _)| file)
-            .collect()
-    }
-}
-
-/// Points to the pieces that are there and writes the others.
-struct SharedPieces<'a> {
-    old: &'a HashMap<u128, Place>,
-    wanted: BTreeSet<u64>,
-    new: HashMap<u128, Place>,
-    id: u64,
-    out: PieceFile,
-    /// The files pointed to, in the order of the manifest's list.
-    files: Vec<u64>,
-}
-
-impl Pieces for SharedPieces<'_> {
-    fn place(&mut self, bytes: &[u8], hash: u128) -> io::Result<Piece> {
-        let old = self.old.get(&hash).filter(|place| self.wanted.contains(&place.file));
-        let place = match old.or_else(|| self.new.get(&hash)) {
-            Some(place) => *place,
-            None => {
-                Place { file: self.id, offset: self.out.append(bytes)?, length: bytes.len() as u64 }
-            }
-        };
-        self.new.insert(hash, place);
-        let file = match self.files.iter().position(|file| *file == place.file) {
-            Some(at) => at,
-            None => {
-                self.files.push(place.file);
-                self.files.len() - 1
-            }
-        };
-        Ok(Piece { file, offset: place.offset, length: place.length, hash })
-    }
-
-    fn files(&self) -> Vec<String> {
-        self.files.iter().map(|file| format!("../{SHARED}/{file}")).collect()
     }
 }
 
@@ -198,29 +141,16 @@ pub fn write_savepoint(checkpoint: &Checkpoint, folder: &Path) -> Result<()> {
         let unfinished = parent.join(format!(".{name}.inprogress"));
         remove(fs::remove_dir_all(&unfinished))?;
         fs::create_dir_all(&unfinished)?;
-        let mut pieces = OwnPieces(PieceFile::new(unfinished.join(SAVEPOINT_STATE)));
-        let manifest = manifest::write(checkpoint, &mut pieces)?;
-        pieces.0.finish()?;
+        let mut out = PieceFile::new(unfinished.join(SAVEPOINT_STATE));
+        let states = chains::write_all(checkpoint, &mut out)?;
+        out.finish()?;
+        let manifest = manifest::write(checkpoint, &states, |_| SAVEPOINT_STATE.to_string());
         write_durably(&unfinished.join(METADATA), &manifest)?;
         sync_folder(&unfinished)?;
         fs::rename(&unfinished, folder)?;
         sync_folder(parent)
     };
     write().map_err(|error| not_kept(checkpoint.id, error))
-}
-
-/// Writes every piece.
-struct OwnPieces(PieceFile);
-
-impl Pieces for OwnPieces {
-    fn place(&mut self, bytes: &[u8], hash: u128) -> io::Result<Piece> {
-        let offset = self.0.append(bytes)?;
-        Ok(Piece { file: 0, offset, length: bytes.len() as u64, hash })
-    }
-
-    fn files(&self) -> Vec<String> {
-        vec![SAVEPOINT_STATE.to_string()]
-    }
 }
 
 /// Makes a manifest visible under a name, wholly or not at all.
@@ -242,6 +172,6 @@ fn remove(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-fn not_kept(id: u64, error: io::Error) -> RuntimeError {
+pub(super) fn not_kept(id: u64, error: io::Error) -> RuntimeError {
     RuntimeError::Checkpoint { id, problem: CheckpointProblem::Store(Arc::new(error)) }
 }

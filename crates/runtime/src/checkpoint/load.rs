@@ -5,11 +5,12 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use flott_state::{Block, Group, Section, Snapshot};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::Checkpoint;
 use super::directory::{METADATA, PREFIX};
-use super::manifest::{self, ManifestError, Piece};
+use super::manifest::{self, ManifestError, Piece, StoredBlock, StoredSection, StoredState};
 use crate::error::StoredProblem;
 use crate::{Result, RuntimeError};
 
@@ -32,7 +33,7 @@ impl Checkpoint {
 enum Problem {
     Io(io::Error),
     Manifest(ManifestError),
-    Piece { file: String, what: &'static str },
+    Piece { file: String, what: String },
 }
 
 fn read(folder: &Path) -> Result<Checkpoint, Problem> {
@@ -40,46 +41,79 @@ fn read(folder: &Path) -> Result<Checkpoint, Problem> {
     let manifest = manifest::read(&bytes).map_err(Problem::Manifest)?;
     let mut checkpoint = manifest.checkpoint;
     let mut files: Vec<Option<File>> = manifest.files.iter().map(|_| None).collect();
+    let mut read = |piece: &Piece| {
+        let name = &manifest.files[piece.file as usize];
+        let broken = |what: &str| Problem::Piece { file: name.clone(), what: what.to_string() };
+        let file = match &mut files[piece.file as usize] {
+            Some(file) => file,
+            none => {
+                none.insert(File::open(folder.join(name)).map_err(|error| match error.kind() {
+                    io::ErrorKind::NotFound => broken("is missing"),
+                    _ => Problem::Io(error),
+                })?)
+            }
+        };
+        read_piece(file, piece).map_err(|problem| match problem {
+            PieceProblem::Io(error) => Problem::Io(error),
+            PieceProblem::Damaged(what) => broken(what),
+        })
+    };
     let states = checkpoint.operators.values_mut().flat_map(|states| &mut states.tasks);
     // Both are in the order in which they were written but for tasks of operators, which a map
     // orders by name as the writer did.
-    for (state, pieces) in states.zip(&manifest.pieces) {
-        let mut snapshot = Vec::new();
-        for piece in pieces {
-            let name = &manifest.files[piece.file];
-            append(&mut snapshot, folder, name, &mut files[piece.file], piece)?;
-        }
-        state.snapshot = snapshot.into();
+    for (state, stored) in states.zip(manifest.states) {
+        state.snapshot = Arc::new(match stored {
+            StoredState::Bytes(pieces) => {
+                let bytes: Vec<Vec<u8>> = pieces.iter().map(&mut read).collect::<Result<_, _>>()?;
+                Snapshot::from_version_1(&bytes.concat())
+                    .map_err(|error| Problem::Manifest(error.into()))?
+            }
+            StoredState::Sections(sections) => {
+                let sections = sections.into_iter().map(|stored| section(stored, &mut read));
+                Snapshot { sections: sections.collect::<Result<_, _>>()? }
+            }
+        });
     }
     Ok(checkpoint)
 }
 
-fn append(
-    out: &mut Vec<u8>,
-    folder: &Path,
-    name: &str,
-    file: &mut Option<File>,
-    piece: &Piece,
-) -> Result<(), Problem> {
-    let broken = |what| Problem::Piece { file: name.to_string(), what };
-    let file = match file {
-        Some(file) => file,
-        none => none.insert(File::open(folder.join(name)).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => broken("is missing"),
-            _ => Problem::Io(error),
-        })?),
-    };
-    let length = file.metadata().map_err(Problem::Io)?.len();
+fn section(
+    stored: StoredSection,
+    read: &mut impl FnMut(&Piece) -> Result<Vec<u8>, Problem>,
+) -> Result<Section, Problem> {
+    let mut section = stored.head;
+    for (key_group, chain) in stored.groups {
+        let block = |stored: StoredBlock| {
+            let bytes = read(&stored.piece)?;
+            Ok(Arc::new(Block::new(stored.is_whole, stored.entries, bytes)))
+        };
+        let blocks = chain.into_iter().map(block).collect::<Result<_, Problem>>()?;
+        section.groups.push(Group { key_group, blocks });
+    }
+    Ok(section)
+}
+
+/// Why a piece cannot be read.
+pub(super) enum PieceProblem {
+    Io(io::Error),
+    /// What is wrong with its file.
+    Damaged(&'static str),
+}
+
+/// Reads a piece of a file and checks it.
+pub(super) fn read_piece(file: &mut File, piece: &Piece) -> Result<Vec<u8>, PieceProblem> {
+    let length = file.metadata().map_err(PieceProblem::Io)?.len();
     if piece.offset.checked_add(piece.length).is_none_or(|end| end > length) {
-        return Err(broken("ends early"));
+        return Err(PieceProblem::Damaged("ends early"));
     }
-    file.seek(SeekFrom::Start(piece.offset)).map_err(Problem::Io)?;
-    let start = out.len();
-    file.take(piece.length).read_to_end(out).map_err(Problem::Io)?;
-    if xxh3_128(&out[start..]) != piece.hash {
-        return Err(broken("was altered: a part of it fails its checksum"));
+    file.seek(SeekFrom::Start(piece.offset)).map_err(PieceProblem::Io)?;
+    // As long as the file at most.
+    let mut bytes = vec![0; usize::try_from(piece.length).unwrap_or(usize::MAX)];
+    file.read_exact(&mut bytes).map_err(PieceProblem::Io)?;
+    if xxh3_128(&bytes) != piece.hash {
+        return Err(PieceProblem::Damaged("was altered: a part of it fails its checksum"));
     }
-    Ok(())
+    Ok(bytes)
 }
 
 /// The folder that holds the manifest.

@@ -1,19 +1,21 @@
 //! The manifest: what a stored checkpoint says of itself, as bytes. The layout is in
 //! `docs/state-format.md`.
 
-use std::io;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flott_catalog::connector::Split;
-use flott_state::{StateDecoder, StateEncoder, StateError, snapshot_parts};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use flott_state::{Section, SectionKind, StateDecoder, StateEncoder, StateError};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     Checkpoint, CheckpointKind, OperatorState, OperatorStates, SourceState, SourceTaskState,
 };
 
 const MAGIC: [u8; 4] = *b"FLCP";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
+/// The version in which snapshots were runs of bytes.
+const RUNS_OF_BYTES: u16 = 1;
 /// Magic and version before the body, and the checksum behind it.
 const PREFIX: usize = 6;
 const CHECKSUM: usize = 8;
@@ -21,12 +23,38 @@ const CHECKSUM: usize = 8;
 /// Where some bytes of a snapshot are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// The position of the file in the manifest's list.
-    pub(super) file: usize,
+    /// The file: its position in the manifest's list, or its number in the store.
+    pub(super) file: u64,
     pub(super) offset: u64,
     pub(super) length: u64,
     /// XXH3-128 of the bytes.
     pub(super) hash: u128,
+}
+
+/// A block of a chain that is on disk.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredBlock {
+    pub(super) is_whole: bool,
+    pub(super) entries: u32,
+    pub(super) piece: Piece,
+}
+
+/// A section whose blocks are on disk: its head, which has no groups, and the chains by key group.
+#[derive(Debug, Clone)]
+pub(super) struct StoredSection {
+    pub(super) head: Section,
+    pub(super) groups: BTreeMap<u16, Vec<StoredBlock>>,
+}
+
+/// The sections of each task of each operator, by the operator's fingerprint and the task's number.
+pub(super) type StoredStates = BTreeMap<(Arc<str>, usize), Vec<StoredSection>>;
+
+/// How the state of a task is kept.
+#[derive(Debug)]
+pub(super) enum StoredState {
+    /// Version 1: these pieces, one after the other, are a snapshot.
+    Bytes(Vec<Piece>),
+    Sections(Vec<StoredSection>),
 }
 
 /// Why a manifest cannot be read.
@@ -48,49 +76,36 @@ pub(super) struct Manifest {
     pub(super) files: Vec<String>,
     /// The checkpoint, with empty snapshots.
     pub(super) checkpoint: Checkpoint,
-    /// The pieces of each snapshot, in the order of operators and tasks.
-    pub(super) pieces: Vec<Vec<Piece>>,
+    /// Where the state of each task is, in the order of operators and tasks.
+    pub(super) states: Vec<StoredState>,
 }
 
-/// Keeps the parts of snapshots.
-pub(super) trait Pieces {
-    /// Keeps some bytes, whose hash is XXH3-128, and says where.
-    fn place(&mut self, bytes: &[u8], hash: u128) -> io::Result<Piece>;
-
-    /// The names of the files that pieces are in, as the manifest's list.
-    fn files(&self) -> Vec<String>;
-}
-
-/// Writes a manifest, and what it points to through `pieces`.
-pub(super) fn write(checkpoint: &Checkpoint, pieces: &mut impl Pieces) -> io::Result<Vec<u8>> {
+/// Writes a manifest. `states` is where the state of each task is, by numbers of files, and `name` gives
+/// the name of a file.
+pub(super) fn write(
+    checkpoint: &Checkpoint,
+    states: &StoredStates,
+    name: impl Fn(u64) -> String,
+) -> Vec<u8> {
+    let mut files = Vec::new();
     let mut operators = StateEncoder::new();
-    operators.count(checkpoint.operators.len());
-    for (uid, states) in &checkpoint.operators {
-        operators.str(uid);
-        number(&mut operators, states.parallelism);
-        operators.count(states.tasks.len());
-        for state in &states.tasks {
-            number(&mut operators, state.task);
-            operators.i64(state.watermark);
-            let parts = snapshot_parts(&state.snapshot).map_err(io::Error::other)?;
-            operators.count(parts.len());
-            for part in parts {
-                let piece = pieces.place(part, xxh3_128(part))?;
-                number(&mut operators, piece.file);
-                operators.u64(piece.offset);
-                operators.u64(piece.length);
-                operators.u64(piece.hash as u64);
-                operators.u64((piece.hash >> 64) as u64);
-            }
-        }
-    }
+    operators.list(checkpoint.operators.iter(), |out, (uid, of)| {
+        out.str(uid);
+        number(out, of.parallelism);
+        out.list(of.tasks.iter(), |out, state| {
+            number(out, state.task);
+            out.i64(state.watermark);
+            let sections = states.get(&(uid.clone(), state.task)).map_or(&[][..], Vec::as_slice);
+            out.list(sections.iter(), |out, section| write_section(out, section, &mut files));
+        });
+    });
     let mut body = StateEncoder::new();
     body.u64(checkpoint.id);
     body.u8(match checkpoint.kind {
         CheckpointKind::Checkpoint => 0,
         CheckpointKind::Savepoint => 1,
     });
-    body.list(pieces.files().iter(), |body, file| body.str(file));
+    body.list(files.iter(), |body, file| body.str(&name(*file)));
     let mut bytes = [&MAGIC[..], &VERSION.to_le_bytes(), &body.into_bytes()].concat();
     bytes.extend_from_slice(&operators.into_bytes());
     let mut rest = StateEncoder::new();
@@ -102,7 +117,37 @@ pub(super) fn write(checkpoint: &Checkpoint, pieces: &mut impl Pieces) -> io::Re
     bytes.extend_from_slice(&rest.into_bytes());
     let checksum = xxh3_64(&bytes);
     bytes.extend_from_slice(&checksum.to_le_bytes());
-    Ok(bytes)
+    bytes
+}
+
+/// Writes a section; `files` are the numbers of files met so far.
+fn write_section(out: &mut StateEncoder, section: &StoredSection, files: &mut Vec<u64>) {
+    let head = &section.head;
+    out.u8(match head.kind {
+        SectionKind::Keyed => 0,
+        SectionKind::Operator => 1,
+    });
+    out.str(&head.name);
+    out.u64(head.version.into());
+    out.str(&head.schema);
+    out.u64(head.max_parallelism.into());
+    out.list(section.groups.iter(), |out, (key_group, blocks)| {
+        out.u64((*key_group).into());
+        out.list(blocks.iter(), |out, block| {
+            out.bool(block.is_whole);
+            out.u32(block.entries);
+            let Piece { file, offset, length, hash } = block.piece;
+            let known = files.iter().position(|known| *known == file);
+            number(out, known.unwrap_or(files.len()));
+            if known.is_none() {
+                files.push(file);
+            }
+            out.u64(offset);
+            out.u64(length);
+            out.u64(hash as u64);
+            out.u64((hash >> 64) as u64);
+        });
+    });
 }
 
 fn write_source(out: &mut StateEncoder, uid: &str, source: &SourceState) {
@@ -140,17 +185,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Manifest, ManifestError> {
         return Err(ManifestError::Foreign);
     }
     let version = u16::from_le_bytes([bytes[4], bytes[5]]);
-    if version != VERSION {
+    if version != VERSION && version != RUNS_OF_BYTES {
         return Err(ManifestError::Version(version));
     }
     let (whole, checksum) = bytes.split_at(bytes.len() - CHECKSUM);
     if xxh3_64(whole).to_le_bytes() != checksum {
         return Err(ManifestError::Checksum);
     }
-    Ok(read_body(&whole[PREFIX..])?)
+    Ok(read_body(&whole[PREFIX..], version)?)
 }
 
-fn read_body(bytes: &[u8]) -> Result<Manifest, StateError> {
+fn read_body(bytes: &[u8], version: u16) -> Result<Manifest, StateError> {
     let mut input = StateDecoder::new("manifest", bytes);
     let mut checkpoint = Checkpoint { id: input.u64()?, ..Checkpoint::default() };
     checkpoint.kind = match input.u8()? {
@@ -159,14 +204,18 @@ fn read_body(bytes: &[u8]) -> Result<Manifest, StateError> {
         _ => return Err(input.damaged("a kind that is none")),
     };
     let files = input.list(|input| Ok(input.str()?.to_string()))?;
-    let mut pieces = Vec::new();
+    let mut states = Vec::new();
     let operators = input.list(|input| {
         let uid: Arc<str> = input.str()?.into();
         let parallelism = read_number(input)?;
         let tasks = input.list(|input| {
             let (task, watermark) = (read_number(input)?, input.i64()?);
-            pieces.push(input.list(|input| read_piece(input, files.len()))?);
-            Ok(OperatorState { task, watermark, snapshot: Arc::from([]) })
+            states.push(if version == RUNS_OF_BYTES {
+                StoredState::Bytes(input.list(|input| read_piece(input, files.len()))?)
+            } else {
+                StoredState::Sections(input.list(|input| read_section(input, files.len()))?)
+            });
+            Ok(OperatorState { task, watermark, since: None, snapshot: Arc::default() })
         })?;
         Ok((uid, OperatorStates { parallelism, tasks }))
     })?;
@@ -178,12 +227,53 @@ fn read_body(bytes: &[u8]) -> Result<Manifest, StateError> {
     })?;
     checkpoint.committables = committables.into_iter().collect();
     input.finish()?;
-    Ok(Manifest { files, checkpoint, pieces })
+    Ok(Manifest { files, checkpoint, states })
+}
+
+fn read_section(input: &mut StateDecoder<'_>, files: usize) -> Result<StoredSection, StateError> {
+    let kind = match input.u8()? {
+        0 => SectionKind::Keyed,
+        1 => SectionKind::Operator,
+        _ => return Err(input.damaged("a section of an unknown kind")),
+    };
+    let name = input.str()?.to_string();
+    let version = read_short(input)?;
+    let schema = input.str()?.to_string();
+    let max_parallelism = read_short(input)?;
+    let mut groups = BTreeMap::new();
+    for _ in 0..input.count()? {
+        let key_group = read_short(input)?;
+        let blocks = input.list(|input| read_block(input, files))?;
+        if blocks.iter().skip(1).any(|block: &StoredBlock| block.is_whole) {
+            return Err(input.damaged("a whole block behind another"));
+        }
+        if groups.insert(key_group, blocks).is_some() {
+            return Err(input.damaged("a key group twice"));
+        }
+    }
+    let is_continued = false;
+    let head =
+        Section { kind, name, version, schema, max_parallelism, is_continued, groups: Vec::new() };
+    Ok(StoredSection { head, groups })
+}
+
+fn read_block(input: &mut StateDecoder<'_>, files: usize) -> Result<StoredBlock, StateError> {
+    let (is_whole, entries) = (input.bool()?, input.u32()?);
+    let piece = read_piece(input, files)?;
+    // Each entry takes at least one byte, so that a number of them is no reason to run out of memory.
+    if u64::from(entries) > piece.length.max(1) {
+        return Err(input.damaged("more entries than bytes"));
+    }
+    Ok(StoredBlock { is_whole, entries, piece })
+}
+
+fn read_short(input: &mut StateDecoder<'_>) -> Result<u16, StateError> {
+    u16::try_from(input.u64()?).map_err(|_| input.damaged("a number that is too large"))
 }
 
 fn read_piece(input: &mut StateDecoder<'_>, files: usize) -> Result<Piece, StateError> {
-    let file = read_number(input)?;
-    if file >= files {
+    let file = input.u64()?;
+    if file >= files as u64 {
         return Err(input.damaged("a file that is not listed"));
     }
     let (offset, length) = (input.u64()?, input.u64()?);

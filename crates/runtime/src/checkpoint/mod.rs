@@ -1,5 +1,6 @@
 //! What a checkpoint is made of and where it is kept.
 
+mod chains;
 mod directory;
 mod load;
 mod manifest;
@@ -12,8 +13,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flott_catalog::connector::{Committable, Split};
+use flott_state::Snapshot;
 
-use crate::Result;
+use crate::{Result, RuntimeError};
 
 pub use directory::{CheckpointDirectory, write_savepoint};
 pub(crate) use pace::CheckpointPace;
@@ -70,8 +72,10 @@ pub struct OperatorState {
     pub task: usize,
     /// The watermark it had reached; `i64::MIN` for none.
     pub watermark: i64,
-    /// What the operator wrote, in the form `flott-state` gives it.
-    pub snapshot: Arc<[u8]>,
+    /// The checkpoint before, if the snapshot holds only what changed since that.
+    pub since: Option<u64>,
+    /// What the operator wrote.
+    pub snapshot: Arc<Snapshot>,
 }
 
 /// The state of a source.
@@ -127,6 +131,43 @@ impl Checkpoint {
     }
 }
 
+impl OperatorState {
+    /// This state, and the one that the same task gave for the next checkpoint.
+    pub(crate) fn followed_by(&self, next: &Self) -> Result<Self> {
+        if next.since.is_none() {
+            return Ok(next.clone());
+        }
+        let mut snapshot = self.snapshot.followed_by(&next.snapshot)?;
+        snapshot.compact()?;
+        Ok(Self { since: self.since, snapshot: snapshot.into(), ..*next })
+    }
+}
+
+impl Checkpoint {
+    /// This checkpoint with all there is of the state of operators, of which it may hold only what changed
+    /// since `before`.
+    fn completed(&self, before: Option<&Self>) -> Result<Self> {
+        let mut whole = self.clone();
+        for (uid, states) in &mut whole.operators {
+            for state in states.tasks.iter_mut().filter(|state| state.since.is_some()) {
+                let base = before.filter(|before| Some(before.id) == state.since);
+                let base = base.and_then(|before| before.operators.get(uid));
+                let base = base.and_then(|of| of.tasks.iter().find(|b| b.task == state.task));
+                let base = base.ok_or_else(|| missing_base(uid, state))?;
+                *state = base.followed_by(state)?;
+            }
+        }
+        Ok(whole)
+    }
+}
+
+/// The error of a state whose base the store does not have.
+fn missing_base(uid: &Arc<str>, state: &OperatorState) -> RuntimeError {
+    let base = state.since.map_or_else(|| "none".to_string(), |id| id.to_string());
+    let problem = format!("task {} builds on checkpoint {base}, which is not kept", state.task);
+    RuntimeError::internal(uid.clone(), problem)
+}
+
 impl SourceState {
     /// The states from which a task resumes: its own, or a share of them when their number has
     /// changed.
@@ -147,7 +188,8 @@ pub(crate) struct TaskSnapshot {
 /// Keeps checkpoints.
 pub trait CheckpointStore: Send + Sync {
     /// Keeps a checkpoint whose parts are all there. When it returns, the job could be resumed
-    /// from it even if the program ended now.
+    /// from it even if the program ended now. States may hold only what [changed](OperatorState::since)
+    /// since the checkpoint that was kept last; when this fails, that is still the last.
     fn publish(&self, checkpoint: Arc<Checkpoint>) -> Result<()>;
 
     /// The latest one, from which the job restarts after a failure.
@@ -172,7 +214,8 @@ pub struct MemoryCheckpointStore {
 
 impl CheckpointStore for MemoryCheckpointStore {
     fn publish(&self, checkpoint: Arc<Checkpoint>) -> Result<()> {
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint);
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        *latest = Some(Arc::new(checkpoint.completed(latest.as_deref())?));
         Ok(())
     }
 

@@ -16,15 +16,17 @@ impl PieceFile {
         Self { path, out: None, length: 0 }
     }
 
-    /// Adds a piece and says where it starts.
-    pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<u64> {
+    /// Adds a piece, whose bytes are given in parts, and says where it starts.
+    pub(super) fn append<'a>(&mut self, parts: impl Iterator<Item = &'a [u8]>) -> io::Result<u64> {
         let out = match &mut self.out {
             Some(out) => out,
             none => none.insert(BufWriter::with_capacity(1 << 20, File::create(&self.path)?)),
         };
-        out.write_all(bytes)?;
         let offset = self.length;
-        self.length += bytes.len() as u64;
+        for part in parts {
+            out.write_all(part)?;
+            self.length += part.len() as u64;
+        }
         Ok(offset)
     }
 

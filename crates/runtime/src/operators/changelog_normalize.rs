@@ -5,12 +5,13 @@ mod tests;
 
 use arrow::array::{ArrayRef, BooleanArray};
 use arrow::datatypes::SchemaRef;
-use flott_state::{KeySlots, NO_ROW, RowStore, StateReader, StateWriter, Ttl};
+use flott_state::{KeyBatch, KeySlots, NO_ROW, RowStore, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
+use crate::operators::deduplicate::read_last;
 use crate::operators::kept_output::Output;
 
 /// The section of its state, and the version of its layout.
@@ -60,7 +61,9 @@ impl ChangelogNormalize {
         let keys = self.keys.encoder().encode(&key, batch.len())?;
         let rows = self.rows.encode(columns, batch.len())?;
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
+        self.load(&keys, now)?;
         self.keys.write(&keys, now, &mut slots, &mut fresh)?;
+        self.keys.meet(&slots);
         self.last.resize(self.keys.index().slot_bound() as usize, NO_ROW);
         let mut fresh = fresh.into_iter().peekable();
         for (row, slot) in slots.iter().enumerate() {
@@ -102,19 +105,29 @@ impl ChangelogNormalize {
         Ok(())
     }
 
+    /// Brings the rows of a batch's keys back that are on disk.
+    fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
+        if !self.keys.is_spilled() {
+            return Ok(());
+        }
+        let (last, rows) = (&mut self.last, &mut self.rows);
+        Ok(self.keys.load(keys, now, |slot, input| read_last(last, rows, slot, input))?)
+    }
+
     /// Forgets some keys that expired.
-    fn sweep(&mut self, now: i64, rows: usize) {
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.keys.sweep(now, rows + SWEEP, &mut expired);
         for slot in expired {
             self.rows.remove(std::mem::replace(&mut self.last[slot as usize], NO_ROW));
             self.keys.remove(slot);
         }
+        Ok(self.keys.sweep_disk(now, rows + SWEEP)?)
     }
 
     fn account(&mut self) {
-        self.state_bytes =
-            self.keys.memory() + self.rows.memory() + self.last.capacity() * size_of::<u32>();
+        let keys = self.keys.memory();
+        self.state_bytes = keys + self.rows.memory() + self.last.capacity() * size_of::<u32>();
     }
 
     fn state_schema(&self) -> String {
@@ -143,30 +156,26 @@ impl Operator for ChangelogNormalize {
             ctx.emit(given)?;
         }
         self.output.forget_retired(&mut self.rows);
-        self.sweep(now, batch.len());
+        self.sweep(now, batch.len())?;
         self.account();
         Ok(())
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let (last, rows) = (&self.last, &self.rows);
         let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
+        let (last, rows) = (&self.last, &self.rows);
         let write = |slot: u32, out: &mut _| rows.write_rows(&[last[slot as usize]], out);
-        Ok(self.keys.snapshot(section, write)?)
+        self.keys.snapshot(section, write)?;
+        self.keys.handed_over(state);
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let groups = ctx.task().max_parallelism;
         let entries = state.keyed(SECTION.0, SECTION.1, &self.state_schema())?;
         let (last, rows) = (&mut self.last, &mut self.rows);
-        let mut ids = Vec::with_capacity(1);
         self.keys.restore(groups, ctx.now(), entries, |slot, _version, value| {
-            ids.clear();
-            rows.read_rows(value, &mut ids)?;
-            let [row] = ids[..] else { return Err(value.damaged("not one row for a key")) };
-            last.resize(last.len().max(slot as usize + 1), NO_ROW);
-            last[slot as usize] = row;
-            Ok(())
+            read_last(last, rows, slot, value)
         })?;
         self.account();
         Ok(())
@@ -174,6 +183,36 @@ impl Operator for ChangelogNormalize {
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let Some(space) = ctx.task().memory.space() else { return Ok(()) };
+        let held = self.state_bytes;
+        let victims = self.keys.victims(held, room, space, |_| false)?;
+        if victims.is_empty() {
+            return Ok(());
+        }
+        let changed = self.keys.not_on_disk(&victims);
+        let groups = ctx.task().max_parallelism;
+        let (last, rows) = (&self.last, &self.rows);
+        self.keys.write_to_disk(&changed, space, groups, |slot, out| {
+            rows.write_rows(&[last[slot as usize]], out);
+        })?;
+        for slot in &victims {
+            self.rows.remove(std::mem::replace(&mut self.last[*slot as usize], NO_ROW));
+        }
+        self.keys.forget(&victims);
+        if self.keys.is_empty() {
+            self.keys.give_back();
+            self.rows = self.rows.emptied();
+            self.last = Vec::new();
+        }
+        self.account();
+        Ok(())
     }
 
     fn needs_exact_watermarks(&self) -> bool {

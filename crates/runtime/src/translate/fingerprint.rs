@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use flott_plan::explain;
-use flott_plan::physical::{Distribution, PhysicalOp, PhysicalPlan};
+use flott_plan::physical::{
+    Distribution, NodeId, PhysicalInput, PhysicalNode, PhysicalOp, PhysicalPlan,
+};
 use xxhash_rust::xxh3::Xxh3;
 
 /// The fingerprints of all nodes of a plan. Of two that are alike, the second gets a number.
@@ -31,7 +33,7 @@ pub(super) fn fingerprints(plan: &PhysicalPlan) -> Vec<String> {
 
 fn fingerprint(plan: &PhysicalPlan, id: usize, below: &[String]) -> String {
     let node = plan.node(id);
-    let description = explain::describe(plan, id);
+    let description = explain::describe_state(plan, id);
     let kind = description.split('(').next().unwrap_or_default();
     if let PhysicalOp::Source(scan) = &node.op {
         return format!("{kind}/{}", scan.path);
@@ -41,12 +43,29 @@ fn fingerprint(plan: &PhysicalPlan, id: usize, below: &[String]) -> String {
     for field in &node.schema.fields {
         hash.update(format!("\0{}", field.data_type).as_bytes());
     }
-    for input in &node.inputs {
+    for (input, keys) in inputs(plan, node) {
         hash.update(b"\0");
-        hash.update(below[input.node].as_bytes());
-        if let Distribution::Hash(columns) = &input.distribution {
+        hash.update(below[input].as_bytes());
+        if let Some(columns) = keys {
             hash.update(format!("\0{columns:?}").as_bytes());
         }
     }
     format!("{kind}/{:016x}", hash.digest())
+}
+
+/// The inputs of a node, each with the columns by which its rows find their task. An aggregation in two
+/// phases is known by the rows before the first, as if it had but one: its state is the same.
+fn inputs<'p>(
+    plan: &'p PhysicalPlan,
+    node: &'p PhysicalNode,
+) -> Vec<(NodeId, Option<&'p [usize]>)> {
+    if let PhysicalOp::GroupAggregate(aggregate) = &node.op {
+        let rows = aggregate.rows(plan, node);
+        return vec![(rows.node, Some(rows.keys).filter(|keys| !keys.is_empty()))];
+    }
+    let keys = |input: &'p PhysicalInput| match &input.distribution {
+        Distribution::Hash(columns) => Some(columns.as_slice()),
+        _ => None,
+    };
+    node.inputs.iter().map(|input| (input.node, keys(input))).collect()
 }

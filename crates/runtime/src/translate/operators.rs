@@ -22,12 +22,13 @@ use crate::operators::{
     BatchOverOperator, BoundedOverOperator, TimedOverOperator, UpdatingOverOperator,
 };
 use crate::operators::{
-    CalcOperator, ChangelogNormalize, ConflictChecker, CorrelateOperator, DropUpdateBefore,
-    ExpandOperator, FromChangelog, GroupAggregateOperator, GroupWindowOperator,
-    IntervalJoinOperator, JoinOperator, LimitOperator, LookupJoinOperator, RankOperator,
-    SinkUpsertMaterializer, SortOperator, TemporalJoinOperator, TemporalSortOperator, ToChangelog,
-    UnionOperator, WindowAggregateOperator, WindowAssignOperator, WindowJoinOperator,
-    WindowRankOperator, deduplicate,
+    CalcOperator, Changelog, ChangelogNormalize, ConflictChecker, CorrelateOperator,
+    DropUpdateBefore, ExpandOperator, FromChangelog, GroupAggregateOperator, GroupWindowOperator,
+    IntervalJoinOperator, JoinOperator, LimitOperator, LocalGroupAggregateOperator,
+    LookupJoinOperator, MiniBatchOperator, RankOperator, SinkUpsertMaterializer, SortOperator,
+    TemporalJoinOperator, TemporalSortOperator, ToChangelog, UnionOperator,
+    WindowAggregateOperator, WindowAssignOperator, WindowJoinOperator, WindowRankOperator,
+    deduplicate,
 };
 use crate::{Result, RuntimeError};
 
@@ -42,7 +43,32 @@ pub(super) fn factory(
         let bad_records = (around.bad_records)(&join.table)?;
         return Ok(Arc::new(move |_| lookup_join(plan.node(id), &settings, bad_records.clone())));
     }
-    Ok(Arc::new(move |task| operator(&plan, plan.node(id), &settings, task)))
+    Ok(Arc::new(move |task| gathering(&plan, plan.node(id), &settings, task)))
+}
+
+/// The operator of a node, with what gathers rows for it where it does not do so itself.
+fn gathering(
+    plan: &PhysicalPlan,
+    node: &PhysicalNode,
+    settings: &SessionSettings,
+    task: &TaskInfo,
+) -> Result<Box<dyn Operator>> {
+    let inner = operator(plan, node, settings, task)?;
+    let gathers_itself =
+        matches!(node.op, PhysicalOp::GroupAggregate(_) | PhysicalOp::LocalGroupAggregate(_));
+    let Some(limits) = node.mini_batch.filter(|_| !gathers_itself) else { return Ok(inner) };
+    let changelog = |node: &PhysicalNode| Changelog {
+        schema: node.schema.clone(),
+        mode: node.changelog,
+        key: node.unique_keys.first().cloned(),
+        repeats: state_ttl(node).is_some(),
+    };
+    // Ties of a Top-N go by arrival, and by processing time the last row counts: only a join's inputs
+    // have no order.
+    let fold = matches!(node.op, PhysicalOp::Join(_));
+    let inputs = node.inputs.iter().map(|input| fold.then(|| changelog(plan.node(input.node))));
+    let inputs: Vec<Option<Changelog>> = inputs.collect();
+    Ok(MiniBatchOperator::around(inner, limits, &inputs, &changelog(node)))
 }
 
 fn operator(
@@ -72,8 +98,7 @@ fn operator(
                 let options = SortOptions { descending: *descending, nulls_first: *nulls_first };
                 (*column, options)
             });
-            let schema = node.schema.to_arrow();
-            Box::new(SortOperator::new(keys.collect(), sort.offset, sort.fetch, schema))
+            Box::new(SortOperator::new(keys.collect(), sort.offset, sort.fetch, &node.schema))
         }
         PhysicalOp::Over(spec) => {
             let schema = node.schema.to_arrow();
@@ -123,7 +148,15 @@ fn operator(
         }
         PhysicalOp::DropUpdateBefore => Box::new(DropUpdateBefore),
         PhysicalOp::GroupAggregate(spec) => {
-            Box::new(GroupAggregateOperator::new(spec, input(0), node.schema.to_arrow())?)
+            let schema = node.schema.to_arrow();
+            Box::new(GroupAggregateOperator::new(spec, node.mini_batch, input(0), schema)?)
+        }
+        PhysicalOp::LocalGroupAggregate(spec) => {
+            let limits = node.mini_batch.ok_or_else(|| {
+                RuntimeError::internal("translate", "a first phase that gathers no rows")
+            })?;
+            let schema = node.schema.to_arrow();
+            Box::new(LocalGroupAggregateOperator::new(spec, limits, input(0), schema)?)
         }
         PhysicalOp::WindowAggregate(spec) => {
             let schema = node.schema.to_arrow();

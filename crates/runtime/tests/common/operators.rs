@@ -90,7 +90,9 @@ impl Operator for Count {
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed("groups", 1, &self.groups.schema("COUNT(*)"));
         let counts = &self.counts;
-        Ok(self.groups.snapshot(section, |slot, out| out.i64(counts[slot as usize]))?)
+        self.groups.snapshot(section, |slot, out| out.i64(counts[slot as usize]))?;
+        self.groups.handed_over(state);
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {

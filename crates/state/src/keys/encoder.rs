@@ -9,6 +9,7 @@ use arrow::datatypes::{ArrowNativeType, DataType as Arrow, Float32Type, Float64T
 use flott_types::{DataType, TypeRoot, arrow_type};
 
 use super::batch::{KeyBatch, Keys};
+use super::bytes;
 use crate::error::{Result, StateError};
 use crate::rows::{EncodedRows, RowCodec};
 
@@ -31,12 +32,23 @@ enum KeyLayout {
 
 /// How a value of at most eight bytes becomes an `i64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum IntKind {
+pub(super) enum IntKind {
     Boolean,
     /// An integer of this many bytes.
     Width(u8),
     Float,
     Double,
+}
+
+impl IntKind {
+    pub(super) fn width(self) -> usize {
+        match self {
+            Self::Boolean => 1,
+            Self::Width(width) => width.into(),
+            Self::Float => 4,
+            Self::Double => 8,
+        }
+    }
 }
 
 impl KeyEncoder {
@@ -129,6 +141,24 @@ impl KeyEncoder {
         };
         let data = ArrayData::builder(arrow_type(ty)).len(len).nulls(nulls).add_buffer(buffer);
         Ok(make_array(data.build()?))
+    }
+
+    /// How many bytes a value of keys of the form [`Keys::Ints`] takes in an encoded row.
+    pub(super) fn int_width(&self) -> usize {
+        match self.layout {
+            KeyLayout::Int(kind) => kind.width(),
+            _ => 0,
+        }
+    }
+
+    /// The keys of rows that were encoded by [`Self::codec`]; whoever wrote them, they are checked.
+    pub fn encode_rows(&self, rows: &[&[u8]]) -> Result<KeyBatch> {
+        match self.layout {
+            KeyLayout::Int(kind) => bytes::int_keys(kind, rows),
+            KeyLayout::Text => bytes::string_keys(rows, true),
+            KeyLayout::Bytes => bytes::string_keys(rows, false),
+            KeyLayout::Unit | KeyLayout::Rows => self.encode(&self.codec.decode(rows)?, rows.len()),
+        }
     }
 
     /// Keys of the form [`Keys::Strings`] back as a column.

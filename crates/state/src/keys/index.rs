@@ -147,6 +147,27 @@ impl KeyIndex {
         key_group(self.store.hash(slot), max_parallelism)
     }
 
+    /// The hash of a slot's key, as [`KeyBatch::hashes`] gave it.
+    pub(crate) fn hash(&self, slot: u32) -> u64 {
+        self.store.hash(slot)
+    }
+
+    /// Appends a slot's key as an encoded row of the key columns.
+    pub(crate) fn write_row(&self, slot: u32, out: &mut Vec<u8>) {
+        self.store.write_row(slot, out);
+    }
+
+    /// The slots that hold a key, as a set.
+    pub(crate) fn live(&self) -> &BitSet {
+        &self.live
+    }
+
+    /// Makes room for so many more keys.
+    pub(crate) fn reserve(&mut self, keys: usize) {
+        self.table.reserve(keys);
+        self.store.reserve(keys.saturating_sub(self.free.len()));
+    }
+
     /// The number of keys.
     pub fn len(&self) -> usize {
         self.live.len()
@@ -160,6 +181,24 @@ impl KeyIndex {
     /// All slots are below this.
     pub fn slot_bound(&self) -> u32 {
         self.bound
+    }
+
+    /// How many slots there is room for before memory must grow.
+    pub fn capacity(&self) -> usize {
+        self.store.capacity().max(self.bound as usize)
+    }
+
+    /// The bytes of a slot's key.
+    pub(crate) fn key_length(&self, slot: u32) -> usize {
+        match &self.store.keys {
+            StoredKeys::Unit => 0,
+            StoredKeys::Ints(_) => 8,
+            StoredKeys::Strings(stored) | StoredKeys::Rows(stored) => stored.get(slot).len(),
+        }
+    }
+
+    pub(super) fn store(&self) -> &KeyStore {
+        &self.store
     }
 
     /// The bytes the index occupies.

@@ -5,10 +5,12 @@
 //! which operators keep what belongs to the key.
 
 mod batch;
+mod bytes;
 mod encoder;
 mod group;
 mod hash;
 mod index;
+mod raw;
 mod store;
 mod table;
 

@@ -114,6 +114,35 @@ impl KeyStore {
         }
     }
 
+    /// Makes room for so many more keys.
+    pub fn reserve(&mut self, keys: usize) {
+        match &mut self.keys {
+            StoredKeys::Unit => {}
+            StoredKeys::Ints(stored) => stored.reserve(keys),
+            StoredKeys::Strings(stored) | StoredKeys::Rows(stored) => stored.places.reserve(keys),
+        }
+    }
+
+    /// Appends the slot's key as an encoded row of the key columns.
+    pub fn write_row(&self, slot: u32, out: &mut Vec<u8>) {
+        let is_null = self.nulls.contains(slot);
+        match &self.keys {
+            StoredKeys::Unit => {}
+            StoredKeys::Ints(stored) => {
+                let width = self.encoder.int_width();
+                out.push(is_null.into());
+                out.extend_from_slice(&stored[slot as usize].to_le_bytes()[..width]);
+            }
+            StoredKeys::Strings(stored) => {
+                let key = stored.get(slot);
+                out.push(is_null.into());
+                out.extend_from_slice(&(key.len() as u32).to_le_bytes());
+                out.extend_from_slice(key);
+            }
+            StoredKeys::Rows(stored) => out.extend_from_slice(stored.get(slot)),
+        }
+    }
+
     /// The hash of the slot's key, as [`KeyBatch::hashes`] gave it.
     pub fn hash(&self, slot: u32) -> u64 {
         if self.nulls.contains(slot) {
@@ -123,6 +152,20 @@ impl KeyStore {
             StoredKeys::Unit => NULL_HASH,
             StoredKeys::Ints(stored) => hash_int(stored[slot as usize]),
             StoredKeys::Strings(stored) | StoredKeys::Rows(stored) => hash_bytes(stored.get(slot)),
+        }
+    }
+
+    /// Whether the slot's key is NULL in a form that does not hold NULL itself.
+    pub fn is_null(&self, slot: u32) -> bool {
+        self.nulls.contains(slot)
+    }
+
+    /// How many slots there is room for before memory must grow.
+    pub fn capacity(&self) -> usize {
+        match &self.keys {
+            StoredKeys::Unit => 1,
+            StoredKeys::Ints(stored) => stored.capacity(),
+            StoredKeys::Strings(stored) | StoredKeys::Rows(stored) => stored.places.capacity(),
         }
     }
 

@@ -75,6 +75,15 @@ impl SlotTable {
         }
     }
 
+    /// Makes room for so many more slots, so that the table need not grow for them.
+    pub fn reserve(&mut self, slots: usize) {
+        let wanted = (self.len.saturating_add(slots)).saturating_mul(5) / 4 + 1;
+        let size = wanted.next_power_of_two().max(SMALLEST);
+        if size > self.buckets.len() {
+            self.resize(size);
+        }
+    }
+
     /// Takes out a slot whose key has this hash.
     pub fn remove(&mut self, hash: u64, slot: u32) {
         if self.buckets.is_empty() {

@@ -35,6 +35,11 @@ impl<'a> StateDecoder<'a> {
         self.bytes.len() - self.at
     }
 
+    /// The bytes not yet read, all at once.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
     /// Fails when bytes are left over.
     pub fn finish(self) -> Result<()> {
         if self.remaining() == 0 { Ok(()) } else { Err(self.damaged("more bytes than expected")) }

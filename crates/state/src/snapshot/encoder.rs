@@ -44,6 +44,21 @@ impl StateEncoder {
         self.bytes
     }
 
+    /// Bytes that an encoder wrote before.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// What was written so far.
+    pub(crate) fn written(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Forgets what was written and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
     /// A truth value, one byte.
     pub fn bool(&mut self, value: bool) {
         self.u8(value.into());

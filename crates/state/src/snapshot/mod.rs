@@ -1,27 +1,22 @@
-//! Snapshots: state as bytes, in named sections, keyed state by key group.
+//! Snapshots: the state of an operator in one task, in named sections, keyed state by key group.
 //!
-//! The layout is in `docs/state-format.md`. A snapshot is a run of sections and nothing else, so snapshots
-//! put one after the other are a snapshot.
+//! The layout is in `docs/state-format.md`. A snapshot is whole, or it holds what changed since the
+//! one before; put behind that one ([`Snapshot::followed_by`]) it is whole again. What is read later
+//! takes the place of what is read before.
 
+mod block;
+mod chain;
 mod decoder;
 mod encoder;
-mod parts;
+mod entries;
 mod reader;
+mod version1;
 mod writer;
 
+pub use block::Block;
+pub use chain::{Group, Section, SectionKind, Snapshot, merge_from};
 pub use decoder::StateDecoder;
 pub use encoder::StateEncoder;
-pub use parts::snapshot_parts;
-pub use reader::{Entry, KeyedEntries, StateReader};
-pub use writer::{KeyedSection, StateWriter};
-
-/// What a section starts with.
-const MAGIC: [u8; 4] = *b"FLST";
-/// The version of the container's layout.
-const FORMAT_VERSION: u16 = 1;
-/// A section of entries by key group, holding every key.
-const KEYED: u8 = 0;
-/// A section of one value that belongs to the task, not to a key.
-const OPERATOR: u8 = 1;
-/// Magic, format version, kind, reserved byte and header length.
-const PREFIX: usize = 12;
+pub use entries::{Entry, KeyedEntries};
+pub use reader::StateReader;
+pub use writer::{KeyedSection, SnapshotScope, StateWriter};

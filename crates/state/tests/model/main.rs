@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "tests, their helper functions included")]
 
+mod changes;
 mod counted;
 mod key_index;
 mod keyed_state;
 mod rows;
 mod snapshots;
+mod spilled;
 mod timers;
 mod values;

@@ -1,8 +1,8 @@
 //! Snapshots: sections and values come back, damage is told and never a panic.
 
 use flott_state::{
-    KeyGroupRange, KeyedState, Result, StateDecoder, StateEncoder, StateError, StateReader,
-    StateWriter,
+    KeyGroupRange, KeyedState, Result, Snapshot, StateDecoder, StateEncoder, StateError,
+    StateReader, StateWriter,
 };
 use flott_types::{DataType, Value};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use crate::values::{columns, identity, some_types, value};
 
 const GROUPS: u16 = 8;
 
-fn sample() -> Vec<u8> {
+fn sample() -> Snapshot {
     let mut state: KeyedState<u64> = KeyedState::new(&[DataType::string()], None);
     let rows: Vec<_> = (0..40).map(|i| vec![Value::string(format!("key {i}"))]).collect();
     let batch = state.encoder().encode(&columns(&[DataType::string()], &rows), 40).unwrap();
@@ -26,7 +26,7 @@ fn sample() -> Vec<u8> {
 }
 
 /// Reads all that [`sample`] wrote, and how many keys it found.
-fn read_all(snapshot: &[u8]) -> Result<usize> {
+fn read_all(snapshot: &Snapshot) -> Result<usize> {
     let mut reader = StateReader::new(GROUPS, KeyGroupRange::all(GROUPS));
     reader.add(snapshot)?;
     for (_, mut input) in reader.operator("position", 3)? {
@@ -37,6 +37,13 @@ fn read_all(snapshot: &[u8]) -> Result<usize> {
     let entries = reader.keyed("state", 1, &state.slots().schema("BIGINT"))?;
     state.restore(GROUPS, 0, entries, |_, input| input.u64())?;
     Ok(state.len())
+}
+
+/// A snapshot of version 1, of the same contents.
+const VERSION_1: &[u8] = include_bytes!("../fixtures/v1.state");
+
+fn read_version_1(bytes: &[u8]) -> Result<usize> {
+    read_all(&Snapshot::from_version_1(bytes)?)
 }
 
 proptest! {
@@ -76,21 +83,20 @@ proptest! {
 
     #[test]
     fn any_changed_byte_is_noticed(at in any::<usize>(), change in 1u8..) {
-        let mut snapshot = sample();
+        let mut snapshot = VERSION_1.to_vec();
         let at = at % snapshot.len();
         snapshot[at] ^= change;
-        prop_assert!(read_all(&snapshot).is_err());
+        prop_assert!(read_version_1(&snapshot).is_err());
     }
 
     #[test]
     fn a_snapshot_that_ends_early_is_noticed(cut in any::<usize>()) {
-        let snapshot = sample();
-        prop_assert!(read_all(&snapshot[..cut % snapshot.len()]).is_err());
+        prop_assert!(read_version_1(&VERSION_1[..cut % VERSION_1.len()]).is_err());
     }
 
     #[test]
     fn random_bytes_are_never_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        prop_assert!(read_all(&bytes).is_err());
+        prop_assert!(read_version_1(&bytes).is_err());
         let mut input = StateDecoder::new("bytes", &bytes);
         while input.value().is_ok() {}
         let mut input = StateDecoder::new("bytes", &bytes);
@@ -98,17 +104,12 @@ proptest! {
     }
 }
 
-/// Checkpoints of every released version must be read for ever; what is written now must not change
-/// without a new version. `FLOTT_RECORD=1` writes the fixture of the present version.
+/// Checkpoints of every version must be read for ever.
 #[test]
-fn the_fixture_of_each_version_is_read() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/v1.state");
-    if std::env::var_os("FLOTT_RECORD").is_some() {
-        std::fs::write(path, sample()).unwrap();
-    }
-    let fixture = std::fs::read(path).unwrap();
-    assert_eq!(read_all(&fixture).unwrap(), 40);
-    assert_eq!(sample(), fixture);
+fn the_fixture_of_version_1_is_read() {
+    assert_eq!(read_version_1(VERSION_1).unwrap(), 40);
+    let old = Snapshot::from_version_1(VERSION_1).unwrap();
+    assert_eq!(old, sample(), "what sections hold is the same in both versions");
 }
 
 proptest! {
@@ -137,15 +138,17 @@ proptest! {
 }
 
 #[test]
-fn snapshots_put_together_are_a_snapshot() {
+fn snapshots_of_tasks_are_read_together() {
     let mut writer = StateWriter::new(GROUPS);
     writer.operator("other", 1, |out| out.str("x"));
-    let both = [writer.finish(), sample()].concat();
-    assert_eq!(read_all(&both).unwrap(), 40);
+    let (one, other) = (writer.finish(), sample());
     let mut reader = StateReader::new(GROUPS, KeyGroupRange::all(GROUPS));
-    reader.add(&both).unwrap();
+    reader.add(&one).unwrap();
+    reader.add(&other).unwrap();
     assert_eq!(reader.names(), ["other", "position", "state"]);
     assert!(reader.contains("other") && !reader.contains("missing"));
+    let both = [VERSION_1, VERSION_1].concat();
+    assert_eq!(Snapshot::from_version_1(&both).unwrap().sections.len(), 4);
 }
 
 #[test]
@@ -171,6 +174,6 @@ fn what_does_not_fit_is_told_apart() {
         open(4).keyed("state", 1, schema),
         Err(StateError::MaxParallelism { found: GROUPS, expected: 4, .. })
     ));
-    let mut reader = StateReader::new(GROUPS, KeyGroupRange::all(GROUPS));
-    assert!(matches!(reader.add(b"PK\x03\x04 and so on, some archive"), Err(StateError::Foreign)));
+    let archive = Snapshot::from_version_1(b"PK\x03\x04 and so on, some archive");
+    assert!(matches!(archive, Err(StateError::Foreign)));
 }

@@ -44,6 +44,11 @@ impl DistinctValues {
         &self.columns
     }
 
+    /// Their types.
+    pub fn types(&self) -> &[DataType] {
+        &self.types
+    }
+
     /// The lane of a filter, which is made if there is none. No value may have been seen yet.
     pub fn lane(&mut self, filter: Option<usize>) -> usize {
         if let Some(lane) = self.lanes.iter().position(|known| *known == filter) {
@@ -69,7 +74,7 @@ impl DistinctValues {
         Ok(self.sets.encoder().encode(&pick(columns, &self.columns), rows)?)
     }
 
-    /// Counts values of rows that are all added, by `signs` of 1 and 0, of which those become 0 whose value
+    /// Counts values of rows that are all added, to sets from which nothing is ever taken back, by `signs` of 1 and 0, of which those become 0 whose value
     /// was there before.
     ///
     /// No value leaves its set meanwhile, so that one look-up serves all lanes: `members` has those
@@ -156,8 +161,8 @@ impl DistinctValues {
     }
 
     /// Drops up to `limit` values that expired.
-    pub fn sweep(&mut self, now: i64, limit: usize) {
-        self.sets.sweep(now, limit);
+    pub fn sweep(&mut self, now: i64, limit: usize) -> Vec<u32> {
+        self.sets.sweep(now, limit)
     }
 
     /// Writes the values of a group.

@@ -5,12 +5,12 @@
 //! is the operator's to know.
 
 mod distinct;
+mod partial;
 mod signs;
 mod state;
 
 use arrow::array::ArrayRef;
-use flott_functions::aggregate::{Accumulator, AggregateInput, AggregateSpec};
-use flott_functions::{Arg, CallArgs};
+use flott_functions::aggregate::{Accumulator, AggregateInput};
 use flott_plan::physical::ColumnAggregate;
 use flott_state::Ttl;
 
@@ -22,6 +22,8 @@ pub(super) use state::{GroupReader, GroupWriter};
 
 /// The aggregates of an operator.
 pub(super) struct Aggregation {
+    specs: Vec<ColumnAggregate>,
+    ttl: Option<Ttl>,
     calls: Vec<Call>,
     distinct: Vec<DistinctValues>,
     /// Whether rows may be taken back.
@@ -55,15 +57,27 @@ pub(super) struct GroupedRows<'a> {
 impl Aggregation {
     /// The aggregates of some calls. With a TTL values of DISTINCT expire one by one.
     pub fn new(calls: &[ColumnAggregate], retracts: bool, ttl: Option<Ttl>) -> Result<Self> {
-        let mut this = Self { calls: Vec::new(), distinct: Vec::new(), retracts, groups: 0 };
+        let mut this = Self {
+            specs: calls.to_vec(),
+            ttl,
+            calls: Vec::new(),
+            distinct: Vec::new(),
+            retracts,
+            groups: 0,
+        };
         for call in calls {
             let signs = this.sign_source(call, ttl);
-            let spec = spec(call, retracts);
+            let spec = call.spec(retracts);
             let accumulator = (call.function.create)(&spec).map_err(RuntimeError::operator)?;
             let args = call.args.clone();
             this.calls.push(Call { text: describe(call), args, signs, accumulator });
         }
         Ok(this)
+    }
+
+    /// The same aggregates without any group.
+    pub fn emptied(&self) -> Result<Self> {
+        Self::new(&self.specs, self.retracts, self.ttl)
     }
 
     /// Where a call's signs come from. DISTINCT calls of the same columns share the values seen.
@@ -89,8 +103,8 @@ impl Aggregation {
 
     /// Takes in rows without looking at results.
     pub fn update(&mut self, rows: &GroupedRows) -> Result<()> {
-        let Self { calls, distinct, .. } = self;
-        let mut signs = Signs::new(rows);
+        let Self { calls, distinct, retracts, .. } = self;
+        let mut signs = Signs::new(rows, *retracts);
         for call in calls {
             let args = pick(rows.columns, &call.args);
             let input = AggregateInput {
@@ -110,8 +124,8 @@ impl Aggregation {
         rows: &GroupedRows,
         changed: &mut [bool],
     ) -> Result<Vec<ArrayRef>> {
-        let Self { calls, distinct, .. } = self;
-        let mut signs = Signs::new(rows);
+        let Self { calls, distinct, retracts, .. } = self;
+        let mut signs = Signs::new(rows, *retracts);
         let mut pairs = Vec::with_capacity(calls.len());
         for call in calls {
             let args = pick(rows.columns, &call.args);
@@ -194,8 +208,8 @@ impl Aggregation {
     }
 
     /// Drops up to `limit` values of DISTINCT that expired.
-    pub fn sweep(&mut self, now: i64, limit: usize) {
-        self.distinct.iter_mut().for_each(|set| set.sweep(now, limit));
+    pub fn sweep(&mut self, now: i64, limit: usize) -> Vec<u32> {
+        self.distinct.iter_mut().flat_map(|set| set.sweep(now, limit)).collect()
     }
 
     /// The bytes held.
@@ -208,22 +222,6 @@ impl Aggregation {
 /// Columns by position.
 pub(super) fn pick(columns: &[ArrayRef], positions: &[usize]) -> Vec<ArrayRef> {
     positions.iter().map(|position| columns[*position].clone()).collect()
-}
-
-fn spec(call: &ColumnAggregate, retracts: bool) -> AggregateSpec {
-    let literals = call.literals.iter().cloned().chain(std::iter::repeat(None));
-    let args = call.arg_types.iter().zip(literals);
-    let args = args.map(|(ty, literal)| Arg { data_type: ty.clone(), literal }).collect();
-    AggregateSpec {
-        args: CallArgs {
-            name: call.function.name.into(),
-            args,
-            symbols: call.symbols.clone(),
-            returning: None,
-        },
-        returns: call.data_type.clone(),
-        retracts,
-    }
 }
 
 /// `SUM(DISTINCT BIGINT) FILTER`

@@ -20,6 +20,8 @@ pub(super) enum SignSource {
 /// The signs of a batch, each computed once.
 pub(super) struct Signs<'a> {
     rows: &'a GroupedRows<'a>,
+    /// Whether a value may be owed, so that it leaves its set when it comes.
+    retracts: bool,
     computed: Vec<(SignSource, Vec<i8>)>,
     /// The values of each set.
     values: Vec<(usize, SetValues)>,
@@ -32,9 +34,9 @@ struct SetValues {
 }
 
 impl<'a> Signs<'a> {
-    /// The signs of rows.
-    pub fn new(rows: &'a GroupedRows<'a>) -> Self {
-        Self { rows, computed: Vec::new(), values: Vec::new() }
+    /// The signs of rows, which take others back if `retracts`, in this batch or another.
+    pub fn new(rows: &'a GroupedRows<'a>, retracts: bool) -> Self {
+        Self { rows, retracts, computed: Vec::new(), values: Vec::new() }
     }
 
     /// The signs from a source; `None` when every row is added.
@@ -102,8 +104,10 @@ impl<'a> Signs<'a> {
         let SetValues { encoded, members } = &mut self.values[known].1;
         let (groups, now) = (self.rows.groups, self.rows.now);
         match self.rows.signs {
-            None => values.add(groups, encoded, members, lane, &mut signs, now)?,
-            Some(_) => values.count(groups, encoded, lane, &mut signs, now)?,
+            None if !self.retracts => {
+                values.add(groups, encoded, members, lane, &mut signs, now)?;
+            }
+            _ => values.count(groups, encoded, lane, &mut signs, now)?,
         }
         Ok(signs)
     }

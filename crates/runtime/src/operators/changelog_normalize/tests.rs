@@ -7,7 +7,9 @@ use proptest::prelude::*;
 
 use super::ChangelogNormalize;
 use crate::check::OutputContract;
+use crate::operator::Operator;
 use crate::operators::test_rows::{Change, Row, Table, apply, batch, changes, schema};
+use crate::operators::testing::{Gathers, Side, Ways, cases};
 use crate::testing::OperatorHarness;
 
 fn columns() -> Schema {
@@ -107,12 +109,14 @@ fn any_change() -> impl Strategy<Value = Change> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn agrees_with_a_map(
         batches in prop::collection::vec(
             (prop::collection::vec(any_change(), 1..12), any::<bool>()), 1..8),
     ) {
-        let mut it = harness(None);
+        let mut it = harness(None).keeping_feed();
         let (mut kept, mut table) = (BTreeMap::new(), Table::new());
         for (rows, resume) in &batches {
             let mut expected = Vec::new();
@@ -121,11 +125,27 @@ proptest! {
             prop_assert_eq!(&given, &expected);
             apply(&mut table, &given).map_err(TestCaseError::fail)?;
             if *resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::resumed(operator(None), 1, None, Some(&checkpoint)).unwrap();
+                it = it.restarted(operator(None)).unwrap();
             }
+        }
+        for (before, mode) in [(true, ChangelogMode::ALL), (false, ChangelogMode::UPSERT)] {
+            let make = |_| -> Box<dyn Operator> {
+                Box::new(ChangelogNormalize::new(&[0], before, &columns(), None))
+            };
+            let inputs = vec![Side::by(columns(), &[0])];
+            let gathers = Gathers::Around(mode, Some(vec![0]));
+            Ways { make: &make, inputs, output: columns(), gathers }.agree(it.fed())?;
         }
         let rows: Table = kept.into_values().map(|row| (row, 1)).collect();
         prop_assert_eq!(table, rows);
     }
+}
+
+#[test]
+fn rows_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        agrees_with_a_map();
+        kinds_follow_from_what_is_kept();
+        state_expires_and_unchanged_rows_renew_it();
+    });
 }

@@ -5,7 +5,7 @@ use flott_plan::physical::Deduplicate;
 use flott_state::{KeySlots, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, Schema};
 
-use super::{SWEEP, find_slots, key_types, ttl};
+use super::{SWEEP, key_types, ttl};
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
@@ -33,12 +33,13 @@ impl KeepFirst {
         }
     }
 
-    fn sweep(&mut self, now: i64, rows: usize) {
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.seen.sweep(now, rows + SWEEP, &mut expired);
         for slot in expired {
             self.seen.remove(slot);
         }
+        Ok(self.seen.sweep_disk(now, rows + SWEEP)?)
     }
 }
 
@@ -56,7 +57,11 @@ impl Operator for KeepFirst {
         let now = ctx.now();
         let key = pick(batch.rows.columns(), &self.key);
         let keys = self.seen.encoder().encode(&key, batch.len())?;
-        find_slots(&mut self.seen, &keys, now, &mut self.row_slots, &mut self.fresh)?;
+        if self.seen.is_spilled() {
+            self.seen.load(&keys, now, |_, _| Ok(()))?;
+        }
+        self.seen.find_or_write(&keys, now, &mut self.row_slots, &mut self.fresh)?;
+        self.seen.meet(&self.row_slots);
         let mut given = 0;
         let marks = ctx.marks().remap(|row| {
             given += self.fresh[given..].partition_point(|fresh| (*fresh as usize) < row);
@@ -67,14 +72,14 @@ impl Operator for KeepFirst {
         } else {
             batch.take(&UInt32Array::from(self.fresh.clone()))?
         };
-        self.sweep(now, batch.len());
+        self.sweep(now, batch.len())?;
         ctx.emit_marked(first, marks)
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION.0, SECTION.1, &self.seen.schema("seen"));
         self.seen.snapshot(section, |_, _| {})?;
-        self.seen.clear_dirty();
+        self.seen.handed_over(state);
         Ok(())
     }
 
@@ -86,6 +91,25 @@ impl Operator for KeepFirst {
 
     fn state_bytes(&self) -> usize {
         self.seen.memory()
+    }
+
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let Some(space) = ctx.task().memory.space() else { return Ok(()) };
+        let held = self.state_bytes();
+        let victims = self.seen.victims(held, room, space, |_| false)?;
+        if victims.is_empty() {
+            return Ok(());
+        }
+        let changed = self.seen.not_on_disk(&victims);
+        let groups = ctx.task().max_parallelism;
+        self.seen.write_to_disk(&changed, space, groups, |_, _| {})?;
+        self.seen.forget(&victims);
+        self.seen.give_back();
+        Ok(())
     }
 
     fn handles_marks(&self) -> bool {

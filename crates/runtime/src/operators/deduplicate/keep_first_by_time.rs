@@ -47,7 +47,8 @@ impl KeepFirstByTime {
         Self {
             key: spec.key.clone(),
             rowtime,
-            slots: KeySlots::new(&key_types(spec, input), ttl(spec)),
+            // The row that waits for the watermark does not expire.
+            slots: KeySlots::new(&key_types(spec, input), ttl(spec)).keeping_expired(),
             waiting: Vec::new(),
             times: Vec::new(),
             timers: TimerQueue::new(),
@@ -93,6 +94,7 @@ impl KeepFirstByTime {
                 self.waiting[at] = self.rows.insert(&rows, row)?;
                 self.times[at] = time;
                 self.timers.register(time, slot);
+                self.slots.changed(slot);
             }
             if let Some(mark) = segment.watermark {
                 watermark = watermark.max(mark);
@@ -182,7 +184,7 @@ impl Operator for KeepFirstByTime {
             let waits = Some(waiting[slot as usize]).filter(|row| *row != NO_ROW);
             rows.write_rows(waits.as_slice(), out);
         })?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

@@ -2,10 +2,10 @@
 
 use arrow::datatypes::SchemaRef;
 use flott_plan::physical::Deduplicate;
-use flott_state::{KeySlots, NO_ROW, RowStore, StateReader, StateWriter};
+use flott_state::{KeyBatch, KeySlots, NO_ROW, RowStore, StateDecoder, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
-use super::{SWEEP, find_slots, key_types, row_times, ttl};
+use super::{SWEEP, key_types, row_times, ttl};
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
@@ -61,7 +61,9 @@ impl KeepLast {
         let keys = self.slots.encoder().encode(&pick(columns, &self.key), batch.len())?;
         let rows = self.rows.encode(columns, batch.len())?;
         let times = self.rowtime.map(|column| row_times(&columns[column])).transpose()?;
-        find_slots(&mut self.slots, &keys, now, &mut self.row_slots, &mut self.fresh)?;
+        self.load(&keys, now)?;
+        self.slots.find_or_write(&keys, now, &mut self.row_slots, &mut self.fresh)?;
+        self.slots.meet(&self.row_slots);
         let bound = self.slots.index().slot_bound() as usize;
         self.last.resize(bound.max(self.last.len()), NO_ROW);
         if times.is_some() {
@@ -99,13 +101,36 @@ impl KeepLast {
         Ok(())
     }
 
-    fn sweep(&mut self, now: i64, rows: usize) {
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.slots.sweep(now, rows + SWEEP, &mut expired);
         for slot in expired {
             self.rows.remove(std::mem::replace(&mut self.last[slot as usize], NO_ROW));
             self.slots.remove(slot);
         }
+        Ok(self.slots.sweep_disk(now, rows + SWEEP)?)
+    }
+
+    /// Brings the rows of a batch's keys back that are on disk.
+    fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
+        if !self.slots.is_spilled() {
+            return Ok(());
+        }
+        let (last, rows) = (&mut self.last, &mut self.rows);
+        let mut returned = Vec::new();
+        self.slots.load(keys, now, |slot, input| {
+            returned.push(slot);
+            read_last(last, rows, slot, input)
+        })?;
+        if let (Some(column), false) = (self.rowtime, returned.is_empty()) {
+            let ids: Vec<u32> = returned.iter().map(|slot| self.last[*slot as usize]).collect();
+            let times = row_times(&self.rows.gather(&ids)?[column])?;
+            self.times.resize(self.times.len().max(self.last.len()), 0);
+            for (slot, time) in returned.iter().zip(times) {
+                self.times[*slot as usize] = time;
+            }
+        }
+        Ok(())
     }
 
     fn account(&mut self) {
@@ -140,7 +165,7 @@ impl Operator for KeepLast {
         if let Some(given) = self.changes.finish(columns, &mut self.rows, &self.schema)? {
             ctx.emit_marked(given, marks)?;
         }
-        self.sweep(now, batch.len());
+        self.sweep(now, batch.len())?;
         self.account();
         Ok(())
     }
@@ -149,7 +174,7 @@ impl Operator for KeepLast {
         let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
         let (last, rows) = (&self.last, &self.rows);
         self.slots.snapshot(section, |slot, out| rows.write_rows(&[last[slot as usize]], out))?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 
@@ -157,14 +182,8 @@ impl Operator for KeepLast {
         let entries = state.keyed(SECTION.0, SECTION.1, &self.state_schema())?;
         let groups = ctx.task().max_parallelism;
         let (last, rows) = (&mut self.last, &mut self.rows);
-        let mut ids = Vec::with_capacity(1);
         self.slots.restore(groups, ctx.now(), entries, |slot, _version, value| {
-            ids.clear();
-            rows.read_rows(value, &mut ids)?;
-            let [row] = ids[..] else { return Err(value.damaged("not one row for a key")) };
-            last.resize(last.len().max(slot as usize + 1), NO_ROW);
-            last[slot as usize] = row;
-            Ok(())
+            read_last(last, rows, slot, value)
         })?;
         if let Some(column) = self.rowtime {
             self.times = row_times(&self.rows.gather(&self.last)?[column])?;
@@ -177,6 +196,36 @@ impl Operator for KeepLast {
         self.state_bytes
     }
 
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let Some(space) = ctx.task().memory.space() else { return Ok(()) };
+        let held = self.state_bytes;
+        let victims = self.slots.victims(held, room, space, |_| false)?;
+        if victims.is_empty() {
+            return Ok(());
+        }
+        let changed = self.slots.not_on_disk(&victims);
+        let groups = ctx.task().max_parallelism;
+        let (last, rows) = (&self.last, &self.rows);
+        self.slots.write_to_disk(&changed, space, groups, |slot, out| {
+            rows.write_rows(&[last[slot as usize]], out);
+        })?;
+        for slot in &victims {
+            self.rows.remove(std::mem::replace(&mut self.last[*slot as usize], NO_ROW));
+        }
+        self.slots.forget(&victims);
+        if self.slots.is_empty() {
+            self.slots.give_back();
+            self.rows = self.rows.emptied();
+            (self.last, self.times) = Default::default();
+        }
+        self.account();
+        Ok(())
+    }
+
     fn handles_marks(&self) -> bool {
         true
     }
@@ -184,4 +233,17 @@ impl Operator for KeepLast {
     fn needs_exact_watermarks(&self) -> bool {
         false
     }
+}
+
+/// Reads the row of a key that a snapshot or the disk holds.
+pub(in crate::operators) fn read_last(
+    last: &mut Vec<u32>,
+    rows: &mut RowStore,
+    slot: u32,
+    input: &mut StateDecoder<'_>,
+) -> flott_state::Result<()> {
+    let row = rows.read_row(input)?;
+    last.resize(last.len().max(slot as usize + 1), NO_ROW);
+    last[slot as usize] = row;
+    Ok(())
 }

@@ -9,7 +9,7 @@ mod tests;
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use flott_plan::physical::{Deduplicate, Keep};
-use flott_state::{KeyBatch, KeySlots, Ttl};
+use flott_state::Ttl;
 use flott_types::{DataType, Schema};
 
 use super::window::instants;
@@ -18,6 +18,7 @@ use crate::operator::Operator;
 use keep_first::KeepFirst;
 use keep_first_by_time::KeepFirstByTime;
 use keep_last::KeepLast;
+pub(super) use keep_last::read_last;
 
 /// Keys looked at for expiry with each batch, beside one for each row.
 const SWEEP: usize = 64;
@@ -54,30 +55,4 @@ pub(super) fn row_times(column: &ArrayRef) -> Result<Vec<i64>> {
             times.iter().zip(&nulls).map(|(time, valid)| if valid { *time } else { 0 }).collect()
         }
     })
-}
-
-/// The slot of each row's key and the rows before which their slot must be reset: its key is new or
-/// had expired. Keys that were known are not renewed, only those that are new count as written.
-fn find_slots(
-    slots: &mut KeySlots,
-    keys: &KeyBatch,
-    now: i64,
-    row_slots: &mut Vec<u32>,
-    fresh: &mut Vec<u32>,
-) -> Result<()> {
-    if slots.meta().ttl().is_none() {
-        return Ok(slots.write(keys, now, row_slots, fresh)?);
-    }
-    row_slots.clear();
-    fresh.clear();
-    for row in 0..keys.len() {
-        row_slots.push(match slots.read_one(keys, row, now) {
-            Some(slot) => slot,
-            None => {
-                fresh.push(row as u32);
-                slots.write_one(keys, row, now)?.0
-            }
-        });
-    }
-    Ok(())
 }

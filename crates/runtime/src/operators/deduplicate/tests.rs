@@ -13,7 +13,7 @@ use crate::check::OutputContract;
 use crate::marks::{Mark, Marks};
 use crate::operator::Operator;
 use crate::operators::test_rows::{Change, Row, Table, apply};
-use crate::operators::testing;
+use crate::operators::testing::{self, Gathers, Side, Ways, cases};
 use crate::testing::OperatorHarness;
 
 /// A deduplication of (k, t, v) by k.
@@ -165,6 +165,8 @@ fn sorted(mut changes: Vec<Change>) -> Vec<Change> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn rows_are_those_of_the_definition(
         case in any_case(),
@@ -177,7 +179,7 @@ proptest! {
             1..8,
         ),
     ) {
-        let mut it = case.harness();
+        let mut it = case.harness().keeping_feed();
         let (mut model, mut watermark) = (Model::default(), i64::MIN);
         let mut current = i64::MIN;
         let mut table = Table::new();
@@ -210,10 +212,16 @@ proptest! {
                 prop_assert_eq!(sorted(given), sorted(expected));
             }
             if *resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::boxed(case.operator(), 1, None, Some(&checkpoint)).unwrap();
+                it = it.restarted_boxed(case.operator()).unwrap();
             }
         }
+        let make = |_| case.operator();
+        let gathers = match case.keep {
+            Keep::First => Gathers::No,
+            Keep::Last => Gathers::Around(ChangelogMode::ALL, Some(vec![0])),
+        };
+        let inputs = vec![Side::by(case.schema(), &[0])];
+        Ways { make: &make, inputs, output: case.schema(), gathers }.agree(it.fed())?;
     }
 }
 
@@ -268,4 +276,13 @@ fn state_is_bounded_by_the_ttl() {
         }
         assert!(after[39] <= after[8] * 5 / 4, "{keep:?} {by_time}: {after:?}");
     }
+}
+
+#[test]
+fn keys_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        rows_are_those_of_the_definition();
+        keys_expire_after_their_last_write();
+        the_first_row_waits_for_the_watermark();
+    });
 }

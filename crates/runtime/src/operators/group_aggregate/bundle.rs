@@ -1,22 +1,24 @@
 //! Mini-batches: rows are taken in as they come, and the net change of each group is given together.
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::Int64Type;
 use flott_plan::MiniBatch;
-use flott_plan::physical::ColumnAggregate;
+use flott_plan::physical::{AggregatePhase, ColumnAggregate};
 use flott_state::{BitSet, EncodedRows, KeyBatch, RowCodec};
 use flott_types::{ChangelogBatch, DataType, RowKind, RowKinds};
 
 use super::GroupAggregateOperator;
 use super::lives::Lives;
-use crate::Result;
 use crate::context::OperatorContext;
 use crate::operators::aggregation::GroupedRows;
+use crate::operators::mini_batch::Pace;
+use crate::{Result, RuntimeError};
 
 /// The groups that rows touched since the last mini-batch, and what their results were before.
 pub(super) struct Bundle {
-    limits: MiniBatch,
+    pace: Pace,
     codec: RowCodec,
-    rows: u64,
     /// The slots touched, in the order in which they were.
     touched: Vec<u32>,
     is_touched: BitSet,
@@ -25,10 +27,6 @@ pub(super) struct Bundle {
     bytes: Vec<u8>,
     /// Slots whose group ended at some moment.
     vacated: Vec<u32>,
-    /// When the rows have waited for long enough.
-    deadline: Option<i64>,
-    /// The watermark that waits for the rows before it.
-    watermark: Option<i64>,
 }
 
 impl Bundle {
@@ -36,22 +34,19 @@ impl Bundle {
     pub fn new(limits: MiniBatch, calls: &[ColumnAggregate]) -> Self {
         let types: Vec<DataType> = calls.iter().map(|call| call.data_type.clone()).collect();
         Self {
-            limits,
+            pace: Pace::new(limits),
             codec: RowCodec::new(&types),
-            rows: 0,
             touched: Vec::new(),
             is_touched: BitSet::new(),
             before: Vec::new(),
             bytes: Vec::new(),
             vacated: Vec::new(),
-            deadline: None,
-            watermark: None,
         }
     }
 
-    /// How many rows more it takes.
-    fn room(&self) -> usize {
-        usize::try_from(self.limits.size.saturating_sub(self.rows)).unwrap_or(usize::MAX)
+    /// Whether no change waits.
+    pub fn is_empty(&self) -> bool {
+        self.pace.rows() == 0
     }
 
     fn keep(&mut self, result: Option<&[u8]>) {
@@ -67,12 +62,15 @@ impl Bundle {
     }
 
     fn clear(&mut self) {
-        self.rows = 0;
         self.touched.clear();
         self.is_touched.clear();
         self.before.clear();
         self.bytes.clear();
-        self.deadline = None;
+    }
+
+    /// Whether the bundle holds changes of a slot's group.
+    pub fn holds(&self, slot: u32) -> bool {
+        self.is_touched.contains(slot)
     }
 
     /// The bytes held.
@@ -92,20 +90,14 @@ impl GroupAggregateOperator {
     ) -> Result<Bundle> {
         let mut start = 0;
         while start < batch.len() {
-            let length = bundle.room().clamp(1, batch.len() - start);
+            let length = bundle.pace.room().min(batch.len() - start);
             self.take_in(&mut bundle, &batch.slice(start, length), ctx.now())?;
-            bundle.rows += length as u64;
             start += length;
-            if bundle.room() == 0 {
+            if bundle.pace.take(length) {
                 self.settle(&mut bundle, ctx)?;
             }
         }
-        if bundle.rows > 0 && bundle.deadline.is_none() {
-            let latency = i64::try_from(bundle.limits.latency).unwrap_or(i64::MAX);
-            let deadline = ctx.now().saturating_add(latency);
-            ctx.register_timer(deadline);
-            bundle.deadline = Some(deadline);
-        }
+        bundle.pace.watch(ctx);
         self.state_bytes += bundle.memory();
         Ok(bundle)
     }
@@ -114,16 +106,30 @@ impl GroupAggregateOperator {
         let columns = batch.rows.columns();
         let keys = super::pick(columns, &self.keys);
         let encoded: KeyBatch = self.slots.encoder().encode(&keys, batch.len())?;
+        self.load(&encoded, now)?;
         self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
+        self.slots.meet(&self.row_slots);
         self.remember(bundle)?;
         match self.lives.take() {
             None => {
                 self.make_room();
                 let groups = &self.row_slots;
-                self.aggregation.update(&GroupedRows { columns, groups, signs: None, now })?;
+                match self.phase {
+                    AggregatePhase::Complete => {
+                        let rows = GroupedRows { columns, groups, signs: None, now };
+                        self.aggregation.update(&rows)?;
+                    }
+                    AggregatePhase::Global => {
+                        let partials = &columns[self.keys.len()..];
+                        self.aggregation.merge_partials(groups, partials, now)?;
+                    }
+                }
             }
             Some(mut lives) => {
-                let applied = self.apply_gathered(bundle, batch, &mut lives, now);
+                let applied = match self.phase {
+                    AggregatePhase::Complete => self.apply_gathered(bundle, batch, &mut lives, now),
+                    AggregatePhase::Global => self.merge_gathered(bundle, columns, &mut lives, now),
+                };
                 self.lives = Some(lives);
                 applied?;
             }
@@ -149,6 +155,36 @@ impl GroupAggregateOperator {
         })?;
         // Their keys are needed when the changes are given.
         bundle.vacated.extend(steps.vacated);
+        self.aggregation.reset(&lives.release());
+        Ok(())
+    }
+
+    /// Adds what the first phase made of rows, some of which may take others back.
+    fn merge_gathered(
+        &mut self,
+        bundle: &mut Bundle,
+        columns: &[ArrayRef],
+        lives: &mut Lives,
+        now: i64,
+    ) -> Result<()> {
+        let (counts, partials) = match columns.get(self.keys.len()..) {
+            Some([counts, partials @ ..]) => (counts, partials),
+            _ => return Err(RuntimeError::internal("", "rows of the first phase without a count")),
+        };
+        let counts = counts
+            .as_primitive_opt::<Int64Type>()
+            .ok_or_else(|| RuntimeError::internal("", "a count of rows that is no BIGINT"))?;
+        let merge = lives.merge(counts.values(), &self.row_slots, &self.fresh);
+        self.aggregation.resize(lives.bound());
+        if merge.rows.len() == counts.len() {
+            self.aggregation.merge_partials(&merge.groups, partials, now)?;
+        } else {
+            let rows = UInt32Array::from(merge.rows);
+            let partials = partials.iter().map(|column| take(column, &rows, None));
+            let partials: Vec<ArrayRef> = partials.collect::<Result<_, _>>()?;
+            self.aggregation.merge_partials(&merge.groups, &partials, now)?;
+        }
+        bundle.vacated.extend(merge.vacated);
         self.aggregation.reset(&lives.release());
         Ok(())
     }
@@ -187,10 +223,9 @@ impl GroupAggregateOperator {
 
     /// Gives the net change of each group touched, then the watermark that waited for it.
     pub(super) fn settle(&mut self, bundle: &mut Bundle, ctx: &mut OperatorContext) -> Result<()> {
-        if let Some(deadline) = bundle.deadline {
-            ctx.delete_timer(deadline);
-        }
-        if bundle.rows > 0 {
+        let rows = bundle.pace.rows();
+        let watermark = bundle.pace.end(ctx);
+        if rows > 0 {
             let changes = self.net_changes(bundle)?;
             for slot in std::mem::take(&mut bundle.vacated) {
                 if self.live_group(slot).is_none() {
@@ -198,13 +233,13 @@ impl GroupAggregateOperator {
                 }
             }
             if self.slots.meta().ttl().is_some() {
-                self.sweep(ctx.now(), usize::try_from(bundle.rows).unwrap_or(usize::MAX));
+                self.sweep(ctx.now(), rows)?;
             }
             bundle.clear();
             self.account();
             ctx.emit(changes)?;
         }
-        match bundle.watermark.take() {
+        match watermark {
             Some(watermark) => ctx.emit_watermark(watermark),
             None => Ok(()),
         }
@@ -258,12 +293,6 @@ impl GroupAggregateOperator {
 
     /// Lets a watermark wait for the rows before it; whether it does.
     pub(super) fn holds_back(&mut self, watermark: i64) -> bool {
-        match &mut self.bundle {
-            Some(bundle) if bundle.rows > 0 => {
-                bundle.watermark = Some(watermark);
-                true
-            }
-            _ => false,
-        }
+        self.bundle.as_mut().is_some_and(|bundle| bundle.pace.hold(watermark))
     }
 }

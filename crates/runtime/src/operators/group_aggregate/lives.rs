@@ -26,6 +26,8 @@ pub(super) struct Lives {
     groups: Vec<u32>,
     /// By group.
     rows: Vec<i64>,
+    /// By group: the slot that has it, or had it last.
+    slots: Vec<u32>,
     /// Groups that are nobody's.
     free: Vec<u32>,
     /// Groups that ended and still hold their state.
@@ -44,7 +46,47 @@ pub(super) struct Steps {
     pub vacated: Vec<u32>,
 }
 
+/// What the rows of a first phase do.
+#[derive(Default)]
+pub(super) struct Merge {
+    /// The rows that count, and the group of each.
+    pub rows: Vec<u32>,
+    pub groups: Vec<u32>,
+    /// Slots that had no group at some moment.
+    pub vacated: Vec<u32>,
+}
+
 impl Lives {
+    /// Goes through rows of a first phase in order, each of which stands for so many rows, those taken back
+    /// subtracted. What takes rows back from an unknown group is passed over.
+    pub fn merge(&mut self, counts: &[i64], slots: &[u32], fresh: &[u32]) -> Merge {
+        let mut merge = Merge::default();
+        let mut fresh = fresh.iter().peekable();
+        for (row, (slot, count)) in (0u32..).zip(slots.iter().zip(counts)) {
+            if fresh.next_if(|fresh| **fresh == row).is_some() {
+                self.end(*slot);
+            }
+            let group = match self.group(*slot) {
+                NONE if *count <= 0 => {
+                    merge.vacated.push(*slot);
+                    continue;
+                }
+                NONE => self.revive(*slot, *count),
+                group => {
+                    self.rows[group as usize] += count;
+                    if self.rows[group as usize] <= 0 {
+                        self.end(*slot);
+                        merge.vacated.push(*slot);
+                    }
+                    group
+                }
+            };
+            merge.rows.push(row);
+            merge.groups.push(group);
+        }
+        merge
+    }
+
     /// Goes through the rows of a batch in order. `fresh` are the rows before which their slot is
     /// new or expired.
     pub fn step(&mut self, batch: &ChangelogBatch, slots: &[u32], fresh: &[u32]) -> Steps {
@@ -100,6 +142,11 @@ impl Lives {
         self.group(slot) != NONE
     }
 
+    /// The slot that has a group, if one has.
+    pub fn slot(&self, group: u32) -> Option<u32> {
+        self.slots.get(group as usize).copied().filter(|slot| self.group(*slot) == group)
+    }
+
     /// The rows of a slot's group.
     pub fn rows(&self, slot: u32) -> i64 {
         self.rows.get(self.group(slot) as usize).copied().unwrap_or(0)
@@ -114,9 +161,11 @@ impl Lives {
     pub fn revive(&mut self, slot: u32, rows: i64) -> u32 {
         let group = self.free.pop().unwrap_or_else(|| {
             self.rows.push(0);
+            self.slots.push(slot);
             self.rows.len() as u32 - 1
         });
         self.rows[group as usize] = rows;
+        self.slots[group as usize] = slot;
         if slot as usize >= self.groups.len() {
             self.groups.resize(slot as usize + 1, NONE);
         }
@@ -140,6 +189,7 @@ impl Lives {
 
     /// The bytes held.
     pub fn memory(&self) -> usize {
-        (self.groups.capacity() + self.free.capacity()) * 4 + self.rows.capacity() * 8
+        let numbers = self.groups.capacity() + self.slots.capacity() + self.free.capacity();
+        numbers * 4 + self.rows.capacity() * 8
     }
 }

@@ -3,22 +3,27 @@
 mod bundle;
 mod emission;
 mod lives;
+mod spill;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod two_phase_tests;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
-use flott_plan::physical::GroupAggregate;
+use flott_plan::MiniBatch;
+use flott_plan::physical::{AggregatePhase, GroupAggregate};
 use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, Schema};
 
 use super::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
-use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
+use crate::{Result, RuntimeError};
 use bundle::Bundle;
 use emission::Emission;
 use lives::Lives;
+use spill::read_group;
 
 /// The name and version of its state.
 const SECTION: &str = "groups";
@@ -35,11 +40,13 @@ const SWEEP: usize = 64;
 /// - With a TTL unchanged results are given too, so that operators after this one keep theirs alive.
 /// - With mini-batch the net change of each group is given when the bundle is full or old enough; a
 ///   watermark waits for the rows before it.
-/// - In batch mode the end of the input gives one row a group, in the order in which groups came.
+/// - In batch mode the end of the input gives one row a group, in the order in which groups came, or in
+///   that of the disk where groups went there.
 pub struct GroupAggregateOperator {
     keys: Vec<usize>,
     emit_update_before: bool,
     final_only: bool,
+    phase: AggregatePhase,
     slots: KeySlots,
     /// Where rows may be taken back: the group that each slot's key has now.
     lives: Option<Lives>,
@@ -54,8 +61,17 @@ pub struct GroupAggregateOperator {
 }
 
 impl GroupAggregateOperator {
-    /// An operator over rows of `input` that gives columns of `schema`: keys, then results.
-    pub fn new(spec: &GroupAggregate, input: &Schema, schema: SchemaRef) -> Result<Self> {
+    /// An operator over rows of `input` that gives columns of `schema`: keys, then results. The second
+    /// phase of two gathers rows always.
+    pub fn new(
+        spec: &GroupAggregate,
+        mini_batch: Option<MiniBatch>,
+        input: &Schema,
+        schema: SchemaRef,
+    ) -> Result<Self> {
+        if spec.phase == AggregatePhase::Global && (mini_batch.is_none() || spec.final_only) {
+            return Err(RuntimeError::internal("", "a second phase that gathers no rows"));
+        }
         let types: Vec<DataType> =
             spec.keys.iter().map(|key| input.fields[*key].data_type.clone()).collect();
         let ttl = Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX));
@@ -67,8 +83,8 @@ impl GroupAggregateOperator {
             slots: KeySlots::new(&types, ttl),
             lives: spec.input_retracts.then(Lives::default),
             aggregation: Aggregation::new(&spec.calls, spec.input_retracts, ttl)?,
-            bundle: spec
-                .mini_batch
+            phase: spec.phase,
+            bundle: mini_batch
                 .filter(|_| !spec.final_only)
                 .map(|limits| Bundle::new(limits, &spec.calls)),
             schema,
@@ -136,17 +152,29 @@ impl GroupAggregateOperator {
     }
 
     /// Forgets some groups that expired.
-    fn sweep(&mut self, now: i64, rows: usize) {
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.slots.sweep(now, rows + SWEEP, &mut expired);
-        self.aggregation.sweep(now, rows + SWEEP);
+        for group in self.aggregation.sweep(now, rows + SWEEP) {
+            let slot = match &self.lives {
+                None => Some(group),
+                Some(lives) => lives.slot(group),
+            };
+            slot.into_iter().for_each(|slot| self.slots.changed(slot));
+        }
         for slot in &expired {
             self.slots.remove(*slot);
         }
+        self.end_groups(&expired);
+        Ok(self.slots.sweep_disk(now, rows + SWEEP)?)
+    }
+
+    /// Empties the groups of slots that hold no key any more.
+    fn end_groups(&mut self, slots: &[u32]) {
         match &mut self.lives {
-            None => self.aggregation.reset(&expired),
+            None => self.aggregation.reset(slots),
             Some(lives) => {
-                expired.iter().for_each(|slot| lives.end(*slot));
+                slots.iter().for_each(|slot| lives.end(*slot));
                 self.aggregation.reset(&lives.release());
             }
         }
@@ -159,17 +187,26 @@ impl GroupAggregateOperator {
 
     /// Gives the rows of all groups.
     fn emit_all(&mut self, ctx: &mut OperatorContext) -> Result<()> {
-        let slots: Vec<u32> = self.slots.index().slots().collect();
-        for chunk in slots.chunks(ChangelogBatch::MAX_ROWS) {
-            let mut columns = self.slots.key_columns(chunk)?;
-            columns.extend(self.aggregation.values(&self.groups(chunk))?);
-            self.emit_rows(columns, chunk.len(), ctx)?;
+        if self.slots.is_spilled() {
+            self.evict_all(ctx)?;
+            return self.emit_spilled(ctx);
         }
+        let slots: Vec<u32> = self.slots.index().slots().collect();
+        self.emit_groups(&slots, ctx)?;
         // Without keys there is one group even of no rows.
         if slots.is_empty() && self.keys.is_empty() {
             self.aggregation.resize(1);
             let columns = self.aggregation.values(&[0])?;
             self.emit_rows(columns, 1, ctx)?;
+        }
+        Ok(())
+    }
+
+    fn emit_groups(&self, slots: &[u32], ctx: &mut OperatorContext) -> Result<()> {
+        for chunk in slots.chunks(ChangelogBatch::MAX_ROWS) {
+            let mut columns = self.slots.key_columns(chunk)?;
+            columns.extend(self.aggregation.values(&self.groups(chunk))?);
+            self.emit_rows(columns, chunk.len(), ctx)?;
         }
         Ok(())
     }
@@ -226,7 +263,9 @@ impl Operator for GroupAggregateOperator {
         let columns = batch.rows.columns();
         let keys = pick(columns, &self.keys);
         let encoded = self.slots.encoder().encode(&keys, batch.len())?;
+        self.load(&encoded, now)?;
         self.slots.write(&encoded, now, &mut self.row_slots, &mut self.fresh)?;
+        self.slots.meet(&self.row_slots);
         let repeats = self.slots.meta().ttl().is_some();
         let mut out =
             Emission::new(batch.len(), self.emit_update_before, repeats, !marks.is_empty());
@@ -239,7 +278,7 @@ impl Operator for GroupAggregateOperator {
             }
         }
         if repeats {
-            self.sweep(now, batch.len());
+            self.sweep(now, batch.len())?;
         }
         self.account();
         if self.final_only {
@@ -267,8 +306,7 @@ impl Operator for GroupAggregateOperator {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let slots: Vec<u32> = self.slots.index().slots().collect();
-        let groups = self.groups(&slots);
+        let groups = self.groups(&self.slots.to_write(state));
         let mut writer = GroupWriter::new(&self.aggregation, &groups)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
         self.slots.snapshot(section, |slot, out| {
@@ -278,8 +316,12 @@ impl Operator for GroupAggregateOperator {
             writer.write(out);
         })?;
         writer.finish()?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
+    }
+
+    fn can_snapshot(&self) -> bool {
+        self.bundle.as_ref().is_none_or(Bundle::is_empty)
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
@@ -287,11 +329,7 @@ impl Operator for GroupAggregateOperator {
         let mut reader = GroupReader::new(&self.aggregation, ctx.now());
         let (lives, aggregation) = (&mut self.lives, &mut self.aggregation);
         self.slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
-            let group = match lives {
-                None => slot,
-                Some(lives) => lives.revive(slot, input.i64()?),
-            };
-            reader.read(aggregation, group, input)
+            read_group(lives, aggregation, &mut reader, slot, input)
         })?;
         reader.finish(&mut self.aggregation)?;
         self.account();
@@ -300,6 +338,15 @@ impl Operator for GroupAggregateOperator {
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        // Without keys there is one group.
+        !self.keys.is_empty()
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        self.make_way(room, ctx)
     }
 
     fn handles_marks(&self) -> bool {

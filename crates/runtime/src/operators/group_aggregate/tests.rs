@@ -1,13 +1,14 @@
 //! Group aggregation against counting by hand.
 
 use flott_plan::MiniBatch;
-use flott_plan::physical::{ColumnAggregate, GroupAggregate};
+use flott_plan::physical::{AggregatePhase, ColumnAggregate, GroupAggregate};
 use flott_types::{ChangelogMode, DataType, RowKind, Schema, Value};
 use proptest::prelude::*;
 
 use super::GroupAggregateOperator;
 use crate::check::OutputContract;
-use crate::operators::testing::{Row, batch, call, rows, schema};
+use crate::operator::Operator;
+use crate::operators::testing::{Gathers, Row, Side, Ways, batch, call, cases, rows, schema};
 use crate::testing::OperatorHarness;
 
 /// Key, another key, value, filter.
@@ -174,7 +175,7 @@ fn output(keys: usize, calls: &[ColumnAggregate]) -> Schema {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn changelogs_are_those_of_counting_by_hand(
@@ -190,13 +191,15 @@ proptest! {
             emit_update_before,
             final_only: false,
             state_ttl: 0,
-            mini_batch: None,
+            phase: AggregatePhase::Complete,
+        split: None,
         };
         let (input, output) = (input(), output(keys, &spec.calls));
-        let operator = || GroupAggregateOperator::new(&spec, &input, output.to_arrow()).unwrap();
+        let operator = || GroupAggregateOperator::new(&spec, None, &input, output.to_arrow()).unwrap();
         let mode = if emit_update_before { ChangelogMode::ALL } else { ChangelogMode::UPSERT };
         let contract = || OutputContract { schema: output.to_arrow(), mode, repeatable: true };
-        let mut harness = OperatorHarness::new(operator(), 1, Some(contract())).unwrap();
+        let harness = OperatorHarness::new(operator(), 1, Some(contract())).unwrap();
+        let mut harness = harness.keeping_feed();
         let mut model = Model { keys, retracts, emit_update_before, groups: Vec::new() };
         let (mut pending, mut expected) = (Vec::new(), Vec::new());
         for (at, step) in steps.iter().enumerate() {
@@ -209,12 +212,18 @@ proptest! {
                 let given = rows(&output, &harness.take_batches());
                 prop_assert_eq!(given, std::mem::take(&mut expected));
                 if step.restore {
-                    let snapshot = harness.snapshot().unwrap();
-                    harness =
-                        OperatorHarness::resumed(operator(), 1, None, Some(&snapshot)).unwrap();
+                    harness = harness.restarted(operator()).unwrap();
                 }
             }
         }
+        let make = |limits| -> Box<dyn Operator> {
+            Box::new(GroupAggregateOperator::new(&spec, limits, &input, output.to_arrow()).unwrap())
+        };
+        let keys: Vec<usize> = (0..keys).collect();
+        let side = Side::by(input.clone(), &keys);
+        let gathers = Gathers::Itself(mode, Some(keys));
+        let ways = Ways { make: &make, inputs: vec![side], output: output.clone(), gathers };
+        ways.agree(harness.fed())?;
     }
 }
 
@@ -226,10 +235,11 @@ fn distinct(ttl: u64, retracts: bool) -> (OperatorHarness, Schema) {
         emit_update_before: true,
         final_only: false,
         state_ttl: ttl,
-        mini_batch: None,
+        phase: AggregatePhase::Complete,
+        split: None,
     };
     let schema = schema(&[DataType::bigint()]);
-    let operator = GroupAggregateOperator::new(&spec, &schema, schema.to_arrow()).unwrap();
+    let operator = GroupAggregateOperator::new(&spec, None, &schema, schema.to_arrow()).unwrap();
     (OperatorHarness::new(operator, 1, None).unwrap(), schema)
 }
 
@@ -288,10 +298,12 @@ fn batch_mode_gives_final_rows() {
         emit_update_before: false,
         final_only: true,
         state_ttl: 0,
-        mini_batch: None,
+        phase: AggregatePhase::Complete,
+        split: None,
     };
     let keyed = schema(&[DataType::bigint(), DataType::bigint(), DataType::int()]);
-    let operator = GroupAggregateOperator::new(&spec(&[0]), &input, keyed.to_arrow()).unwrap();
+    let operator =
+        GroupAggregateOperator::new(&spec(&[0]), None, &input, keyed.to_arrow()).unwrap();
     let mut harness = OperatorHarness::new(operator, 1, None).unwrap();
     let row = |key: i64, number: i64| (RowKind::Insert, vec![Value::Int(key), Value::Int(number)]);
     harness.batch(0, batch(&input, &[row(7, 1), row(3, 2), row(7, 4)])).unwrap();
@@ -304,7 +316,8 @@ fn batch_mode_gives_final_rows() {
     assert_eq!(given, [result(7, 2, 5), result(3, 1, 2)]);
     // A global aggregate has a row even without input.
     let global = schema(&[DataType::bigint(), DataType::int()]);
-    let operator = GroupAggregateOperator::new(&spec(&[]), &input, global.to_arrow()).unwrap();
+    let operator =
+        GroupAggregateOperator::new(&spec(&[]), None, &input, global.to_arrow()).unwrap();
     let mut harness = OperatorHarness::new(operator, 1, None).unwrap();
     harness.end(0).unwrap();
     let given = super::super::testing::rows(&global, &harness.take_batches());
@@ -359,7 +372,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn bundles_give_net_changes(
@@ -376,10 +389,13 @@ proptest! {
             emit_update_before,
             final_only: false,
             state_ttl: 0,
-            mini_batch: Some(MiniBatch { size, latency: 100 }),
+            phase: AggregatePhase::Complete,
+        split: None,
         };
         let (input, output) = (input(), output(keys, &spec.calls));
-        let operator = || GroupAggregateOperator::new(&spec, &input, output.to_arrow()).unwrap();
+        let limits = Some(MiniBatch { size, latency: 100 });
+        let operator =
+            || GroupAggregateOperator::new(&spec, limits, &input, output.to_arrow()).unwrap();
         let mode = if emit_update_before { ChangelogMode::ALL } else { ChangelogMode::UPSERT };
         let contract = || OutputContract { schema: output.to_arrow(), mode, repeatable: true };
         let mut harness = OperatorHarness::new(operator(), 1, Some(contract())).unwrap();
@@ -432,9 +448,11 @@ fn watermarks_wait_for_the_rows_before_them() {
         emit_update_before: true,
         final_only: false,
         state_ttl: 0,
-        mini_batch: Some(MiniBatch { size: 100, latency: 50 }),
+        phase: AggregatePhase::Complete,
+        split: None,
     };
-    let operator = GroupAggregateOperator::new(&spec, &schema, schema.to_arrow()).unwrap();
+    let limits = Some(MiniBatch { size: 100, latency: 50 });
+    let operator = GroupAggregateOperator::new(&spec, limits, &schema, schema.to_arrow()).unwrap();
     let mut harness = OperatorHarness::new(operator, 1, None).unwrap();
     harness.watermark(0, 1).unwrap();
     assert!(matches!(harness.take().as_slice(), [StreamElement::Watermark(1)]));
@@ -448,4 +466,15 @@ fn watermarks_wait_for_the_rows_before_them() {
         matches!(given.as_slice(), [StreamElement::Batch(_), StreamElement::Watermark(3)]),
         "{given:?}"
     );
+}
+
+#[test]
+fn groups_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        changelogs_are_those_of_counting_by_hand();
+        bundles_give_net_changes();
+        idle_groups_are_forgotten_and_others_kept_alive();
+        select_distinct_gives_a_row_once();
+        watermarks_wait_for_the_rows_before_them();
+    });
 }

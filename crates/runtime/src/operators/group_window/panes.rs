@@ -15,7 +15,7 @@ use crate::operators::window::Slices;
 
 /// The name and version of the state.
 const SECTION: &str = "panes";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// Aggregates by key and slice. A slot is a group.
 pub(super) struct Panes {
@@ -43,7 +43,7 @@ impl Panes {
             slices,
             calls: spec.calls.clone(),
             retracts: spec.input_retracts,
-            slots: KeySlots::new(&with_end(types), None),
+            slots: KeySlots::new(&with_end(types), None).owned_by(spec.keys.len()),
             by_end: BTreeMap::new(),
             aggregation: Aggregation::new(&spec.calls, spec.input_retracts, None)?,
             rows: Vec::new(),
@@ -162,15 +162,17 @@ impl Panes {
     }
 
     /// Writes the panes.
-    pub fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
-        let slots: Vec<u32> = self.slots.index().slots().collect();
+    pub fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let slots = self.slots.to_write(state);
         let mut writer = GroupWriter::new(&self.aggregation, &slots)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
         self.slots.snapshot(section, |slot, out| {
             out.i64(self.rows[slot as usize]);
             writer.write(out);
         })?;
-        writer.finish()
+        writer.finish()?;
+        self.slots.handed_over(state);
+        Ok(())
     }
 
     /// Takes up panes that were written.

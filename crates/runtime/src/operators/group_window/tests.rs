@@ -11,7 +11,8 @@ use super::GroupWindowOperator;
 use crate::check::OutputContract;
 use crate::clock::VirtualClock;
 use crate::context::TaskInfo;
-use crate::operators::testing::{Row, batch, call, rows, schema};
+use crate::operator::Operator;
+use crate::operators::testing::{Gathers, Row, Side, Ways, batch, call, cases, rows, schema};
 use crate::testing::OperatorHarness;
 
 /// Key, value, time.
@@ -250,9 +251,7 @@ fn by_window(mut changes: Vec<Change>) -> Vec<Change> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(
-        std::env::var("MODEL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(192)
-    ))]
+    #![proptest_config(cases(192))]
 
     #[test]
     fn windows_give_and_update_what_their_rows_say(
@@ -273,7 +272,8 @@ proptest! {
             mode: ChangelogMode::ALL,
             repeatable: true,
         };
-        let mut harness = OperatorHarness::new(operator(&spec, emit), 1, Some(contract)).unwrap();
+        let harness = OperatorHarness::new(operator(&spec, emit), 1, Some(contract)).unwrap();
+        let mut harness = harness.keeping_feed();
         let mut model = Model { size, slide, emit, windows: Vec::new(), late: 0 };
         let (mut watermark, mut now, mut late) = (-10, 0, 0);
         harness.watermark(0, watermark).unwrap();
@@ -323,9 +323,7 @@ proptest! {
                     let before = changes(&output, &mut harness);
                     prop_assert_eq!(by_window(before), by_window(std::mem::take(&mut expected)));
                     late += harness.counts().late_rows;
-                    let snapshot = harness.snapshot().unwrap();
-                    let resumed = operator(&spec, emit);
-                    harness = OperatorHarness::resumed(resumed, 1, None, Some(&snapshot)).unwrap();
+                    harness = harness.restarted(operator(&spec, emit)).unwrap();
                     harness.watermark(0, watermark).unwrap();
                     harness.advance_clock(now).unwrap();
                 }
@@ -335,6 +333,9 @@ proptest! {
         }
         prop_assert!(model.windows.is_empty());
         prop_assert_eq!(late + harness.counts().late_rows, model.late);
+        let make = |_| -> Box<dyn Operator> { Box::new(operator(&spec, emit)) };
+        let inputs = vec![Side::by(input, &[0])];
+        Ways { make: &make, inputs, output, gathers: Gathers::No }.agree(harness.fed())?;
     }
 }
 

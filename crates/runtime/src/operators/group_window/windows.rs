@@ -17,7 +17,7 @@ use crate::context::OperatorContext;
 
 /// The name and version of the state.
 const SECTION: &str = "windows";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// Where a window is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Windows {
         let results: Vec<DataType> = spec.calls.iter().map(|call| call.data_type.clone()).collect();
         Self {
             strategy,
-            slots: KeySlots::new(&with_end(types), None),
+            slots: KeySlots::new(&with_end(types), None).owned_by(spec.keys.len()),
             windows: Vec::new(),
             given: RowStore::new(&results),
             ending: BTreeMap::new(),
@@ -152,6 +152,7 @@ impl Windows {
     pub fn take_due(&mut self, now: i64) -> Vec<u32> {
         let mut due = Vec::new();
         while let Some((time, slot)) = self.timers.pop_due(now) {
+            self.slots.changed(slot);
             self.windows[slot as usize].timer = None;
             let delay = match self.windows[slot as usize].phase {
                 Phase::Ended if self.late_delay().is_some() => self.strategy.late,
@@ -172,6 +173,7 @@ impl Windows {
             ended.push(entry.remove());
         }
         for slot in ended.iter().flatten() {
+            self.slots.changed(*slot);
             self.windows[*slot as usize].phase = Phase::Ended;
             // The delay of late rows begins with the first of them, unless both are the same.
             if self.late_delay().is_some() && self.strategy.late != self.strategy.early {
@@ -190,6 +192,7 @@ impl Windows {
         row: Option<usize>,
         out: &mut Changes,
     ) -> Result<()> {
+        self.slots.changed(slot);
         let window = &mut self.windows[slot as usize];
         match (window.given, row) {
             (NO_ROW, None) => {}
@@ -250,7 +253,7 @@ impl Windows {
     }
 
     /// Writes the windows.
-    pub fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
+    pub fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION, VERSION, &self.slots.schema("window"));
         self.slots.snapshot(section, |slot, out| {
             let window = &self.windows[slot as usize];
@@ -260,6 +263,7 @@ impl Windows {
             let given = if window.given == NO_ROW { &[] } else { given.as_slice() };
             self.given.write_rows(given, out);
         })?;
+        self.slots.handed_over(state);
         Ok(())
     }
 

@@ -2,11 +2,14 @@
 //! one holds.
 //!
 //! Kinds and order are those of Flink's `StreamingJoinOperator` and `StreamingSemiAntiJoinOperator`. In
-//! batch mode the right input is read first, so that no row is given that must be taken back.
+//! batch mode the right input is read first, so that no row is given that must be taken back. State without room
+//! in memory is on disk: by join key, or in batch mode in parts.
 
 mod output;
+mod parts;
 mod rows;
 mod side;
+mod spill;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +28,7 @@ use crate::operator::Operator;
 use crate::operators::pair_condition::PairCondition;
 use crate::{Result, RuntimeError};
 use output::Output;
+use parts::Parts;
 use rows::Identity;
 use side::{Encoded, Side};
 
@@ -37,10 +41,13 @@ pub struct JoinOperator {
     sides: [Side; 2],
     residual: Option<PairCondition>,
     schema: SchemaRef,
+    inputs: [SchemaRef; 2],
     output: Output,
     /// Batch mode: left batches that wait for the end of the right input.
     waiting: Vec<ChangelogBatch>,
     waiting_bytes: usize,
+    /// Batch mode without room in memory: both inputs on disk.
+    parts: Option<Parts>,
     ended: [bool; 2],
     state_bytes: usize,
 }
@@ -96,9 +103,11 @@ impl JoinOperator {
                 .map(|residual| PairCondition::new(residual, left.fields.len(), settings))
                 .transpose()?,
             schema,
+            inputs: [left.to_arrow(), right.to_arrow()],
             output: Output::default(),
             waiting: Vec::new(),
             waiting_bytes: 0,
+            parts: None,
             ended: [false; 2],
             state_bytes: 0,
         })
@@ -122,6 +131,9 @@ impl JoinOperator {
         let now = ctx.now();
         let columns = batch.rows.columns();
         let mut encoded = self.sides[input].encode(columns, batch.len())?;
+        for side in &mut self.sides {
+            side.load(&encoded.keys, now)?;
+        }
         let keys = self.sides[1 - input].find_keys(&encoded)?;
         if batch.kinds.is_none() && !self.batch_mode {
             self.sides[input].keep_keys(&mut encoded, now)?;
@@ -146,7 +158,7 @@ impl JoinOperator {
             }
             self.emit(input, columns, ctx)?;
         }
-        self.sides[input].sweep(now, batch.len());
+        self.sides[input].sweep(now, batch.len())?;
         self.account();
         Ok(())
     }
@@ -350,6 +362,9 @@ impl Operator for JoinOperator {
         batch: ChangelogBatch,
         ctx: &mut OperatorContext,
     ) -> Result<()> {
+        if self.parts.is_some() {
+            return self.divide(input, &batch);
+        }
         if !self.batch_mode || (input == LEFT && self.ended[1]) {
             return self.join(input, &batch, ctx);
         }
@@ -367,6 +382,12 @@ impl Operator for JoinOperator {
             return Ok(());
         }
         self.ended[input] = true;
+        if self.parts.is_some() {
+            return match self.parts.take_if(|_| self.ended == [true, true]) {
+                Some(parts) => self.join_parts(parts, ctx),
+                None => Ok(()),
+            };
+        }
         if input != LEFT {
             for batch in std::mem::take(&mut self.waiting) {
                 self.waiting_bytes = self.waiting_bytes.saturating_sub(batch.memory());
@@ -383,7 +404,11 @@ impl Operator for JoinOperator {
         if self.batch_mode {
             return Err(RuntimeError::internal(self.name(), "a batch job took a checkpoint"));
         }
-        self.sides.iter().try_for_each(|side| side.snapshot(state))
+        self.sides.iter_mut().try_for_each(|side| side.snapshot(state))
+    }
+
+    fn can_snapshot(&self) -> bool {
+        !self.batch_mode
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
@@ -395,6 +420,29 @@ impl Operator for JoinOperator {
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let Some(space) = ctx.task().memory.space() else { return Ok(()) };
+        if self.batch_mode {
+            // Once the right input is there, nothing grows any more.
+            let grows = self.parts.is_none() && !self.ended[1];
+            return match grows && (self.state_bytes > room / 2 || space.is_crowded()) {
+                true => self.begin_parts(space),
+                false => Ok(()),
+            };
+        }
+        for input in 0..2 {
+            // What the other side leaves, and at least half.
+            let left = room.saturating_sub(self.sides[1 - input].memory());
+            self.sides[input].make_way(left.max(room / 2), space, ctx.task().max_parallelism)?;
+        }
+        self.account();
+        Ok(())
     }
 
     fn needs_exact_watermarks(&self) -> bool {

@@ -146,6 +146,10 @@ impl Rows {
         }
     }
 
+    pub fn ttl(&self) -> Option<Ttl> {
+        self.meta().ttl()
+    }
+
     #[inline]
     pub fn is_expired(&self, row: u32, now: i64) -> bool {
         self.meta().is_expired(row, now)
@@ -153,6 +157,17 @@ impl Rows {
 
     pub fn last_write(&self, row: u32) -> Option<i64> {
         self.meta().last_write(row)
+    }
+
+    /// The same without any row.
+    pub fn emptied(&self) -> Self {
+        let types = self.codec().types();
+        let identity = match self {
+            Self::Single { .. } => Identity::None,
+            Self::Unique { columns, .. } => Identity::Columns(columns.clone()),
+            Self::Whole(_) => Identity::Whole,
+        };
+        Self::new(types, identity, self.ttl())
     }
 
     /// Notes that a row was written at `now`, in milliseconds.
@@ -180,6 +195,17 @@ impl Rows {
             Self::Whole(keys) => {
                 keys.remove(row);
             }
+        }
+    }
+
+    /// Appends a row as it is encoded.
+    pub fn write_row(&self, row: u32, out: &mut Vec<u8>) {
+        match self {
+            Self::Single { store, .. } => out.extend_from_slice(store.bytes(row)),
+            Self::Unique { store, ids, .. } => {
+                out.extend_from_slice(store.bytes(ids[row as usize]));
+            }
+            Self::Whole(keys) => keys.write_key(row, out),
         }
     }
 

@@ -4,19 +4,20 @@ use arrow::array::ArrayRef;
 use arrow::array::BooleanArray;
 use arrow::compute::is_not_null;
 use flott_state::{
-    KeyBatch, KeySlots, NO_SLOT, SlotLists, StateDecoder, StateEncoder, StateReader, StateWriter,
-    Ttl,
+    KeyBatch, KeySlots, NO_SLOT, RowCodec, SlotLists, StateDecoder, StateEncoder, StateReader,
+    StateWriter, Ttl,
 };
 use flott_types::{DataType, Schema};
 
 use super::rows::{Identity, RowBatch, Rows};
 use crate::Result;
+use crate::operators::aggregation::pick;
 
 /// The version of a side's state.
 const VERSION: u16 = 1;
 /// Expired rows looked for with each batch, beside one for each row.
 const SWEEP: usize = 64;
-/// Keys or rows encoded or decoded together when snapshots are written and read.
+/// Rows decoded together when snapshots are read.
 const CHUNK: usize = 4096;
 
 /// The rows of one input. Each row remembers how often it is there, where equal rows are kept once,
@@ -26,14 +27,14 @@ pub(super) struct Side {
     key_columns: Vec<usize>,
     /// For each key column, whether NULL equals NULL.
     null_safe: Vec<bool>,
-    by_key: KeySlots,
-    rows: Rows,
+    pub(super) by_key: KeySlots,
+    pub(super) rows: Rows,
     /// The rows of each key.
-    lists: SlotLists,
+    pub(super) lists: SlotLists,
     /// By row: copies, matches on the other side, and the slot of its key or `NO_SLOT` when it is in no list.
-    copies: Vec<u32>,
-    matches: Vec<u32>,
-    key_of: Vec<u32>,
+    pub(super) copies: Vec<u32>,
+    pub(super) matches: Vec<u32>,
+    pub(super) key_of: Vec<u32>,
 }
 
 /// A batch's rows, encoded for their own side and as keys into the other.
@@ -67,7 +68,8 @@ impl Side {
             name,
             key_columns: key_columns.to_vec(),
             null_safe: null_safe.to_vec(),
-            by_key: KeySlots::new(&keys, None),
+            // Rows expire one by one; on disk a key's rows do together, with the last.
+            by_key: KeySlots::new(&keys, None).expiring_on_disk(ttl),
             rows: Rows::new(&types, identity, ttl),
             lists: SlotLists::new(),
             copies: Vec::new(),
@@ -76,9 +78,19 @@ impl Side {
         }
     }
 
+    /// The codec of the rows.
+    pub fn codec(&self) -> &RowCodec {
+        self.rows.codec()
+    }
+
+    /// Encodes the join keys of a batch of this side.
+    pub fn encode_keys(&self, columns: &[ArrayRef], rows: usize) -> Result<KeyBatch> {
+        Ok(self.by_key.encoder().encode(&pick(columns, &self.key_columns), rows)?)
+    }
+
     /// Encodes a batch of this side.
     pub fn encode(&self, columns: &[ArrayRef], rows: usize) -> Result<Encoded> {
-        let keys: Vec<ArrayRef> = self.key_columns.iter().map(|k| columns[*k].clone()).collect();
+        let keys = pick(columns, &self.key_columns);
         let mut matchable: Option<BooleanArray> = None;
         for (key, null_safe) in keys.iter().zip(&self.null_safe) {
             if *null_safe || key.null_count() == 0 {
@@ -108,7 +120,7 @@ impl Side {
     }
 
     /// For each row of a batch of the other side the key it matches, `NO_SLOT` where there is none.
-    pub fn find_keys(&self, other: &Encoded) -> Result<Vec<u32>> {
+    pub fn find_keys(&mut self, other: &Encoded) -> Result<Vec<u32>> {
         let mut keys = Vec::new();
         self.by_key.index().lookup(&other.keys, &mut keys)?;
         if let Some(matchable) = &other.matchable {
@@ -116,6 +128,7 @@ impl Side {
                 keys[row] = NO_SLOT;
             }
         }
+        self.by_key.meet(&keys);
         Ok(keys)
     }
 
@@ -136,6 +149,43 @@ impl Side {
 
     /// Keeps a row, with the number of rows of the other side that it matches; gives its slot.
     pub fn add(&mut self, batch: &Encoded, row: usize, matches: u32, now: i64) -> Result<u32> {
+        let slot = self.keep(batch, row, matches, now)?;
+        if self.key_of[slot as usize] == NO_SLOT {
+            let key = match batch.own_keys.get(row) {
+                Some(key) => *key,
+                None => self.by_key.write_one(&batch.keys, row, now)?.0,
+            };
+            self.link(slot, key);
+        }
+        let key = self.key_of[slot as usize];
+        self.by_key.changed(key);
+        self.by_key.meet(&[key]);
+        Ok(slot)
+    }
+
+    /// Keeps a row again that was on disk with its key.
+    pub fn keep_returned(
+        &mut self,
+        batch: &Encoded,
+        row: usize,
+        copies: u32,
+        matches: u32,
+        written: i64,
+    ) -> Result<()> {
+        let slot = self.keep(batch, row, matches, written)?;
+        self.copies[slot as usize] = copies;
+        if let Some(key) = self.by_key.index().lookup_one(&batch.keys, row) {
+            self.link(slot, key);
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, slot: u32, key: u32) {
+        self.lists.push(key, slot);
+        self.key_of[slot as usize] = key;
+    }
+
+    fn keep(&mut self, batch: &Encoded, row: usize, matches: u32, now: i64) -> Result<u32> {
         let (slot, fresh) = self.rows.write(&batch.rows, row, now)?;
         let at = slot as usize;
         if at >= self.copies.len() {
@@ -148,14 +198,6 @@ impl Side {
         }
         self.copies[at] += 1;
         self.matches[at] = matches;
-        if self.key_of[at] == NO_SLOT {
-            let key = match batch.own_keys.get(row) {
-                Some(key) => *key,
-                None => self.by_key.write_one(&batch.keys, row, now)?.0,
-            };
-            self.lists.push(key, slot);
-            self.key_of[at] = key;
-        }
         Ok(slot)
     }
 
@@ -169,7 +211,7 @@ impl Side {
         if *copies == 0 {
             self.unlink(slot);
         } else {
-            self.rows.written(slot, now);
+            self.written(slot, now);
         }
     }
 
@@ -179,9 +221,34 @@ impl Side {
             self.lists.remove(key, slot);
             if self.lists.first(key).is_none() {
                 self.by_key.remove(key);
+            } else {
+                self.by_key.changed(key);
             }
         }
         self.rows.remove(slot);
+    }
+
+    /// Drops the rows of a key that is on disk.
+    pub fn drop_rows(&mut self, key: u32) {
+        while let Some(row) = self.lists.first(key) {
+            self.lists.remove(key, row);
+            self.key_of[row as usize] = NO_SLOT;
+            self.rows.remove(row);
+        }
+    }
+
+    /// Forgets all rows, in batch mode, and gives their memory back.
+    pub fn give_back_all(&mut self) {
+        self.by_key = KeySlots::new(self.by_key.encoder().types(), None);
+        self.give_back();
+    }
+
+    /// Gives all memory back, when all keys are on disk.
+    pub fn give_back(&mut self) {
+        self.by_key.give_back();
+        self.rows = self.rows.emptied();
+        self.lists = SlotLists::new();
+        (self.copies, self.matches, self.key_of) = Default::default();
     }
 
     /// How many rows of the other side a kept row matches.
@@ -193,7 +260,12 @@ impl Side {
     /// which counts as writing it.
     pub fn set_matches(&mut self, kept: u32, matches: u32, now: i64) {
         self.matches[kept as usize] = matches;
-        self.rows.written(kept, now);
+        self.written(kept, now);
+    }
+
+    fn written(&mut self, slot: u32, now: i64) {
+        self.rows.written(slot, now);
+        self.by_key.changed(self.key_of[slot as usize]);
     }
 
     /// Kept rows as columns; `NO_SLOT` gives NULLs.
@@ -206,19 +278,30 @@ impl Side {
         Ok(self.rows.some_columns(kept, wanted)?)
     }
 
+    /// All rows, each copy by itself.
+    pub fn all_rows(&self) -> Vec<u32> {
+        self.times(self.rows.all())
+    }
+
     /// The rows, each copy by itself, that match nothing.
     pub fn unmatched(&self) -> Vec<u32> {
-        let lonely = self.rows.all().into_iter().filter(|slot| self.matches[*slot as usize] == 0);
-        lonely
-            .flat_map(|slot| std::iter::repeat_n(slot, self.copies[slot as usize] as usize))
-            .collect()
+        let mut lonely = self.rows.all();
+        lonely.retain(|slot| self.matches[*slot as usize] == 0);
+        self.times(lonely)
+    }
+
+    /// Each row as often as it is there.
+    fn times(&self, rows: Vec<u32>) -> Vec<u32> {
+        let copies = |row: u32| std::iter::repeat_n(row, self.copies[row as usize] as usize);
+        rows.into_iter().flat_map(copies).collect()
     }
 
     /// Forgets some rows that expired.
-    pub fn sweep(&mut self, now: i64, rows: usize) {
+    pub fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.rows.sweep(now, rows + SWEEP, &mut expired);
         expired.into_iter().for_each(|slot| self.unlink(slot));
+        Ok(self.by_key.sweep_disk(now, rows + SWEEP)?)
     }
 
     pub fn memory(&self) -> usize {
@@ -236,47 +319,44 @@ impl Side {
         self.by_key.schema(&self.rows.schema())
     }
 
-    /// Writes the rows under their join key, so that they move with its key group.
-    pub fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
-        let groups = state.max_parallelism();
-        let mut section = state.keyed(self.name, VERSION, &self.schema());
-        let keys: Vec<u32> = self.by_key.index().slots().collect();
-        for keys in keys.chunks(CHUNK) {
-            let columns = self.by_key.key_columns(keys)?;
-            let key_bytes = self.by_key.encoder().codec().encode(&columns, keys.len())?;
-            let members: Vec<u32> = keys.iter().flat_map(|key| self.lists.iter(*key)).collect();
-            let columns = self.rows.columns(&members)?;
-            let rows = self.rows.codec().encode(&columns, members.len())?;
-            let mut rows = members.iter().zip(rows.iter());
-            for (key, bytes) in keys.iter().zip(key_bytes.iter()) {
-                let count = self.lists.iter(*key).count();
-                section.entry(self.by_key.index().key_group(*key, groups), bytes, |out| {
-                    out.count(count);
-                    for (member, row) in rows.by_ref().take(count) {
-                        out.bytes(row);
-                        out.option(self.rows.last_write(*member), StateEncoder::i64);
-                        out.u32(self.copies[*member as usize]);
-                        out.u32(self.matches[*member as usize]);
-                    }
-                });
-            }
-        }
-        section.finish();
+    /// Writes the rows under their join key, so that they move with its key group. A key that changed is
+    /// written with all its rows.
+    pub fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let now = state.now();
+        let section = state.keyed(self.name, VERSION, &self.schema());
+        let (mut members, mut row) = (Vec::new(), Vec::new());
+        self.by_key.snapshot_untimed(section, |key, out| {
+            members.clear();
+            members.extend(self.lists.iter(key).filter(|row| !self.rows.is_expired(*row, now)));
+            out.list(members.iter(), |out, member| {
+                row.clear();
+                self.rows.write_row(*member, &mut row);
+                out.bytes(&row);
+                out.option(self.rows.last_write(*member), StateEncoder::i64);
+                out.u32(self.copies[*member as usize]);
+                out.u32(self.matches[*member as usize]);
+            });
+        })?;
+        self.by_key.handed_over(state);
         Ok(())
     }
 
-    /// Adds the rows of a snapshot; `now` is the time of writing of those from one without a TTL.
+    /// Adds the rows of a snapshot but for those that have expired; `now` is also the time of writing of those
+    /// from one without a TTL.
     pub fn restore(&mut self, state: &StateReader<'_>, now: i64) -> Result<()> {
         let mut rows: Vec<Restored<'_>> = Vec::new();
         for entry in state.keyed(self.name, VERSION, &self.schema())? {
             let mut entry = entry?;
             for _ in 0..entry.value.count()? {
-                rows.push(Restored {
+                let restored = Restored {
                     row: entry.value.bytes()?,
                     written: entry.value.option(StateDecoder::i64)?.unwrap_or(now),
                     copies: entry.value.u32()?,
                     matches: entry.value.u32()?,
-                });
+                };
+                if !self.rows.ttl().is_some_and(|ttl| ttl.is_expired(restored.written, now)) {
+                    rows.push(restored);
+                }
             }
             entry.value.finish()?;
             if rows.len() >= CHUNK {

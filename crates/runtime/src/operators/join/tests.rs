@@ -7,8 +7,10 @@ use proptest::prelude::*;
 
 use super::JoinOperator;
 use crate::check::OutputContract;
+use crate::operator::Operator;
 use crate::operators::test_rows::{Change, Row, Table, apply, batch, changes, schema};
-use crate::testing::OperatorHarness;
+use crate::operators::testing::{Gathers, Side, Ways, cases};
+use crate::testing::{Fed, OperatorHarness};
 
 const KINDS: [JoinKind; 6] = [
     JoinKind::Inner,
@@ -75,6 +77,20 @@ impl Case {
         let schema = self.output().to_arrow();
         let contract = OutputContract { schema, mode, repeatable: self.ttl == [0; 2] };
         OperatorHarness::new(self.operator(), 2, Some(contract)).unwrap()
+    }
+
+    /// Whether all ways of running give the same.
+    fn agree(&self, fed: &[Fed]) -> Result<(), TestCaseError> {
+        let make = |_| -> Box<dyn Operator> { Box::new(self.operator()) };
+        let keys: Vec<usize> = self.keys.iter().map(|(column, _)| *column).collect();
+        let unique = self.unique.map(|column| vec![column]);
+        let mode = if self.insert_only { ChangelogMode::INSERT_ONLY } else { ChangelogMode::ALL };
+        let side =
+            |schema| Side { folded: Some((mode, unique.clone())), ..Side::by(schema, &keys) };
+        let inputs = self.inputs().map(side).into();
+        let key = self.unique.filter(|_| self.one_sided()).map(|column| vec![column]);
+        let gathers = Gathers::Around(ChangelogMode::ALL, key);
+        Ways { make: &make, inputs, output: self.output(), gathers }.agree(fed)
     }
 
     fn matches(&self, left: &Row, right: &Row) -> bool {
@@ -185,14 +201,14 @@ fn any_step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(cases(600))]
 
     #[test]
     fn the_output_is_the_join_of_the_inputs(
         case in any_case(),
         steps in prop::collection::vec(any_step(), 1..10),
     ) {
-        let mut it = case.harness();
+        let mut it = case.harness().keeping_feed();
         let (mut inputs, mut output) = ([Table::new(), Table::new()], Table::new());
         for step in &steps {
             let table = &mut inputs[step.input];
@@ -203,10 +219,10 @@ proptest! {
                 prop_assert_eq!(&output, &case.naive(&inputs));
             }
             if step.resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::resumed(case.operator(), 2, None, Some(&checkpoint)).unwrap();
+                it = it.restarted(case.operator()).unwrap();
             }
         }
+        case.agree(it.fed())?;
     }
 
     #[test]
@@ -237,7 +253,7 @@ proptest! {
         steps in prop::collection::vec(any_step(), 1..8),
     ) {
         let case = Case { insert_only: true, ..case };
-        let mut it = case.harness();
+        let mut it = case.harness().keeping_feed();
         let (mut inputs, mut output) = ([Table::new(), Table::new()], Table::new());
         for step in &steps {
             let adds = step.edits.iter().filter_map(|edit| match edit {
@@ -252,10 +268,10 @@ proptest! {
                 prop_assert_eq!(&output, &case.naive(&inputs));
             }
             if step.resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::resumed(case.operator(), 2, None, Some(&checkpoint)).unwrap();
+                it = it.restarted(case.operator()).unwrap();
             }
         }
+        case.agree(it.fed())?;
     }
 
     #[test]
@@ -265,7 +281,7 @@ proptest! {
         steps in prop::collection::vec(any_step(), 1..10),
     ) {
         let case = Case { unique: Some(unique), ..case };
-        let mut it = case.harness();
+        let mut it = case.harness().keeping_feed();
         let (mut inputs, mut output) = ([Table::new(), Table::new()], Table::new());
         for step in &steps {
             let table = &mut inputs[step.input];
@@ -286,10 +302,10 @@ proptest! {
                 prop_assert_eq!(&output, &case.naive(&inputs));
             }
             if step.resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::resumed(case.operator(), 2, None, Some(&checkpoint)).unwrap();
+                it = it.restarted(case.operator()).unwrap();
             }
         }
+        case.agree(it.fed())?;
     }
 
     #[test]
@@ -423,4 +439,18 @@ fn a_side_without_ttl_keeps_its_rows() {
         // What came 100 s ago on the other side is gone, so that the row meets nothing.
         assert_eq!(feed(&mut it, &case, kept, &[row(Insert, 1, 40)]), [], "{kept}");
     }
+}
+
+#[test]
+fn rows_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        the_output_is_the_join_of_the_inputs();
+        batches_give_what_row_by_row_gives();
+        rows_that_are_never_taken_back_are_joined_the_same();
+        rows_of_a_unique_key_are_joined_the_same();
+        a_row_expires_unless_it_or_its_matches_change();
+        a_match_takes_each_padded_row_back_right_before_its_pair();
+        kinds_pass_through_an_inner_join();
+        batch_mode_gives_final_rows();
+    });
 }

@@ -204,7 +204,7 @@ impl Operator for LookupJoinOperator {
         batch: ChangelogBatch,
         ctx: &mut OperatorContext,
     ) -> Result<()> {
-        let (rows, now) = (batch.len(), ctx.now());
+        let rows = batch.len();
         let times = ctx.record_times(rows);
         let columns = batch.rows.columns();
         let keys = self.key_columns(columns, &EvalContext::of_records(&times))?;

@@ -271,6 +271,7 @@ impl MatchOperator {
         } else {
             self.queues += key.memory();
             self.matches[slot as usize] = key;
+            self.keys.changed(slot);
         }
         worked
     }

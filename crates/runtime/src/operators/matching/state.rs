@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use flott_functions::RecordTimes;
-use flott_state::{StateDecoder, StateEncoder, StateError, StateReader, StateWriter};
+use flott_state::{BitSet, StateDecoder, StateEncoder, StateError, StateReader, StateWriter};
 
 use super::MatchOperator;
 use super::buffer::NO_NODE;
@@ -24,9 +24,10 @@ impl MatchOperator {
         self.keys.schema(&format!("({rows}) {}", self.text))
     }
 
-    pub(super) fn write_state(&self, state: &mut StateWriter) -> Result<()> {
+    pub(super) fn write_state(&mut self, state: &mut StateWriter) -> Result<()> {
         let mut timers: HashMap<u32, Vec<i64>> = HashMap::new();
-        for (time, slot) in self.timers.iter() {
+        let written: BitSet = self.keys.to_write(state).into_iter().collect();
+        for (time, slot) in self.timers.iter().filter(|(_, slot)| written.contains(**slot)) {
             timers.entry(*slot).or_default().push(time);
         }
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
@@ -35,6 +36,7 @@ impl MatchOperator {
             times.sort_unstable();
             write_key(&self.matches[slot as usize], &times, &self.matcher, out);
         })?;
+        self.keys.handed_over(state);
         Ok(())
     }
 

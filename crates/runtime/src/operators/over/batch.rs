@@ -266,6 +266,10 @@ impl Operator for BatchOverOperator {
         Err(RuntimeError::internal("OverAggregate", "a batch job took a checkpoint"))
     }
 
+    fn can_snapshot(&self) -> bool {
+        false
+    }
+
     fn restore(&mut self, _state: &StateReader<'_>, _ctx: &OperatorContext) -> Result<()> {
         Ok(())
     }

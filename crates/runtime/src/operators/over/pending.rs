@@ -1,9 +1,9 @@
 //! Rows that wait for their time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use arrow::array::ArrayRef;
-use flott_state::{RowStore, StateDecoder, StateEncoder, StateError};
+use flott_state::{BitSet, RowStore, StateDecoder, StateEncoder, StateError};
 use flott_types::DataType;
 
 use crate::Result;
@@ -15,13 +15,16 @@ pub(super) struct Pending {
     /// By partition, how many rows wait.
     counts: Vec<u32>,
     waiting: usize,
+    /// The number of the next row that comes.
+    next: u64,
 }
 
-/// A row that waits: its partition and its number.
+/// A row that waits: its partition and its number, and how many rows came before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
     pub group: u32,
     pub row: u32,
+    pub arrival: u64,
 }
 
 /// A row whose time has come.
@@ -32,14 +35,14 @@ pub(super) struct Due {
     pub row: u32,
 }
 
-/// A row of a snapshot: its time, its place among rows of the same time, its partition and number.
-pub(super) type Restored = (i64, u64, Waiting);
+/// A row of a snapshot and its time.
+pub(super) type Restored = (i64, Waiting);
 
 impl Pending {
     /// No row; rows are of these types.
     pub fn new(types: &[DataType]) -> Self {
         let rows = RowStore::new(types);
-        Self { rows, by_time: BTreeMap::new(), counts: Vec::new(), waiting: 0 }
+        Self { rows, by_time: BTreeMap::new(), counts: Vec::new(), waiting: 0, next: 0 }
     }
 
     /// Makes room for partitions `0..groups`.
@@ -60,7 +63,9 @@ impl Pending {
         for (row, (group, time)) in groups.iter().zip(times).enumerate() {
             let Some(time) = time else { continue };
             let kept = self.rows.insert(&encoded, row)?;
-            self.wait(*time, Waiting { group: *group, row: kept });
+            let arrival = self.next;
+            self.next += 1;
+            self.wait(*time, Waiting { group: *group, row: kept, arrival });
         }
         Ok(())
     }
@@ -83,7 +88,7 @@ impl Pending {
         {
             let (time, rows) = entry.remove_entry();
             self.waiting -= rows.len();
-            for Waiting { group, row } in rows {
+            for Waiting { group, row, .. } in rows {
                 self.counts[group as usize] -= 1;
                 due.push(Due { time, group, row });
             }
@@ -111,12 +116,15 @@ impl Pending {
             + self.counts.capacity() * size_of::<u32>()
     }
 
-    /// The rows of each of `groups` partitions, with their times and their places in the whole.
-    pub fn by_group(&self, groups: usize) -> Vec<Vec<(i64, u64, u32)>> {
-        let mut all = vec![Vec::new(); groups];
+    /// The rows of some partitions that have any, with their times and the order in which they came.
+    pub fn by_group(&self, groups: &[u32]) -> HashMap<u32, Vec<(i64, u64, u32)>> {
+        let wanted: BitSet = groups.iter().copied().collect();
+        let mut all: HashMap<u32, Vec<_>> = HashMap::new();
         let rows = self.by_time.iter().flat_map(|(time, rows)| rows.iter().map(|row| (*time, row)));
-        for (place, (time, Waiting { group, row })) in (0..).zip(rows) {
-            all[*group as usize].push((time, place, *row));
+        for (time, Waiting { group, row, arrival }) in rows {
+            if wanted.contains(*group) {
+                all.entry(*group).or_default().push((time, *arrival, *row));
+            }
         }
         all
     }
@@ -145,15 +153,16 @@ impl Pending {
             return Err(input.damaged("rows without a time"));
         }
         for ((time, place), row) in times.into_iter().zip(ids) {
-            restored.push((time, place as u64, Waiting { group, row }));
+            restored.push((time, Waiting { group, row, arrival: place as u64 }));
         }
         Ok(())
     }
 
     /// Lets the rows of a snapshot wait, in the order in which they came.
     pub fn restore(&mut self, mut restored: Vec<Restored>) {
-        restored.sort_by_key(|(time, place, _)| (*time, *place));
-        for (time, _, row) in restored {
+        restored.sort_by_key(|(time, row)| (*time, row.arrival));
+        for (time, row) in restored {
+            self.next = self.next.max(row.arrival.saturating_add(1));
             self.resize(row.group as usize + 1);
             self.wait(time, row);
         }

@@ -91,7 +91,8 @@ impl TimedOverOperator {
             rowtime,
             reach,
             peers: in_range && (rowtime.is_some() || matches!(reach, Reach::Millis(_))),
-            slots: KeySlots::new(&keys, ttl),
+            // Rows that wait do not expire.
+            slots: KeySlots::new(&keys, ttl).keeping_expired(),
             pending: Pending::new(&types),
             frames: Frames::new(&args),
             functions,
@@ -476,19 +477,19 @@ impl Operator for TimedOverOperator {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let slots: Vec<u32> = self.slots.index().slots().collect();
-        let waiting = self.pending.by_group(self.last.len());
+        let slots = self.slots.to_write(state);
+        let waiting = self.pending.by_group(&slots);
         let mut writer = self.functions.writer(&slots)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
         self.slots.snapshot(section, |slot, out| {
             out.i64(self.last[slot as usize]);
             out.i64(self.expiry.at[slot as usize]);
-            self.pending.write(&waiting[slot as usize], out);
+            self.pending.write(waiting.get(&slot).map_or(&[], Vec::as_slice), out);
             self.frames.write(slot, out);
             writer.write(slot, out);
         })?;
         writer.finish()?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

@@ -449,7 +449,7 @@ impl Operator for UpdatingOverOperator {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let slots: Vec<u32> = self.slots.index().slots().collect();
+        let slots = self.slots.to_write(state);
         let mut writer = self.functions.writer(&slots)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
         self.slots.snapshot(section, |slot, out| {
@@ -462,7 +462,7 @@ impl Operator for UpdatingOverOperator {
             writer.write(slot, out);
         })?;
         writer.finish()?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

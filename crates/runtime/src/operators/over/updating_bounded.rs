@@ -346,7 +346,7 @@ impl Operator for BoundedOverOperator {
             self.rows.write_rows(&ids, out);
             self.results.write_rows(&results, out);
         })?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 mod partition;
 mod row_keys;
+mod spill;
 #[cfg(test)]
 mod tests;
 mod ties;
@@ -24,6 +25,7 @@ use crate::context::OperatorContext;
 use crate::operator::Operator;
 pub(super) use partition::{Bounds, Partition};
 use row_keys::RowKeys;
+use spill::read_partition;
 pub(super) use ties::walk;
 
 /// The section of its state, and the version of its layout.
@@ -123,7 +125,9 @@ impl RankOperator {
         let now = ctx.now();
         let keys = pick(batch.rows.columns(), &self.partition);
         let keys = self.slots.encoder().encode(&keys, batch.len())?;
+        self.load(&keys, now)?;
         self.find_slots(&keys, now)?;
+        self.slots.meet(&self.row_slots);
         self.reset_fresh(batch.rows.columns())?;
         let Some(batch) = self.candidates(batch)? else {
             self.changes.finish(&[], &mut self.sorted, &self.schema)?;
@@ -198,25 +202,10 @@ impl RankOperator {
         if rows.is_empty() { Ok(None) } else { Ok(Some(batch.take(&UInt32Array::from(rows))?)) }
     }
 
-    /// Finds or makes the slot of each row's partition. With a TTL only a change renews a
-    /// partition, and `fresh` holds the rows of those that are new or had expired.
+    /// Finds or makes the slot of each row's partition. Only a change counts as writing it, and
+    /// `fresh` holds the rows of those that are new or had expired.
     fn find_slots(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
-        if self.slots.meta().ttl().is_none() {
-            self.slots.write(keys, now, &mut self.row_slots, &mut self.fresh)?;
-        } else {
-            self.row_slots.clear();
-            self.fresh.clear();
-            for row in 0..keys.len() {
-                let slot = match self.slots.read_one(keys, row, now) {
-                    Some(slot) => slot,
-                    None => {
-                        self.fresh.push(row as u32);
-                        self.slots.write_one(keys, row, now)?.0
-                    }
-                };
-                self.row_slots.push(slot);
-            }
-        }
+        self.slots.find_or_write(keys, now, &mut self.row_slots, &mut self.fresh)?;
         let bound = self.slots.index().slot_bound() as usize;
         self.runs.resize_with(bound.max(self.runs.len()), Run::default);
         if matches!(self.end, RankEnd::Column { .. }) {
@@ -317,16 +306,24 @@ impl RankOperator {
         if !expired.is_empty() {
             self.changes.finish(&[], &mut self.sorted, &self.schema)?;
         }
-        Ok(())
+        Ok(self.slots.sweep_disk(now, rows + SWEEP)?)
     }
 
     /// Gives the rows of all partitions that are within the range.
     fn emit_all(&mut self, ctx: &mut OperatorContext) -> Result<()> {
+        if self.slots.is_spilled() {
+            self.evict_all(ctx)?;
+            return self.emit_spilled(ctx);
+        }
+        let slots: Vec<u32> = self.slots.index().slots().collect();
+        self.emit_partitions(&slots, ctx)
+    }
+
+    fn emit_partitions(&mut self, slots: &[u32], ctx: &mut OperatorContext) -> Result<()> {
         let mut ids = Vec::new();
         let mut ranks = Vec::new();
-        let slots: Vec<u32> = self.slots.index().slots().collect();
         for slot in slots {
-            let run = &self.runs[slot as usize];
+            let run = &self.runs[*slot as usize];
             for (id, rank) in walk(self.function, &self.sorted, run, 0, 1) {
                 if rank > self.bounds.end {
                     break;
@@ -383,19 +380,6 @@ impl RankOperator {
 
     fn state_schema(&self) -> String {
         self.slots.schema(&format!("{} by {}", self.sorted.schema(), self.order))
-    }
-
-    /// Notes the unique keys of rows that were read from a snapshot.
-    fn restore_row_keys(&mut self) -> Result<()> {
-        let Some(row_keys) = &mut self.row_keys else { return Ok(()) };
-        let ids: Vec<u32> = self.runs.iter().flat_map(Run::iter).collect();
-        for chunk in ids.chunks(CHUNK) {
-            let keys = row_keys.encode(&self.sorted.gather(chunk)?, chunk.len())?;
-            for (row, id) in chunk.iter().enumerate() {
-                row_keys.set(&keys, row, *id)?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -457,34 +441,32 @@ impl Operator for RankOperator {
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
-        let has_ends = matches!(self.end, RankEnd::Column { .. });
+        let has_ends = self.has_ends();
         self.slots.snapshot(section, |slot, out| {
             if has_ends {
                 out.u64(self.ends[slot as usize]);
             }
             self.sorted.write(&self.runs[slot as usize], out);
         })?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed(SECTION.0, SECTION.1, &self.state_schema())?;
-        let has_ends = matches!(self.end, RankEnd::Column { .. });
+        let has_ends = self.has_ends();
         let (runs, ends, sorted) = (&mut self.runs, &mut self.ends, &mut self.sorted);
         let groups = ctx.task().max_parallelism;
         self.slots.restore(groups, ctx.now(), entries, |slot, _version, input| {
-            let at = slot as usize;
-            if has_ends {
-                ends.resize(ends.len().max(at + 1), 0);
-                ends[at] = input.u64()?;
-            }
-            runs.resize_with(runs.len().max(at + 1), Run::default);
-            runs[at] = sorted.read(input)?;
-            Ok(())
+            read_partition(runs, has_ends.then_some(&mut *ends), sorted, slot, input)
         })?;
         self.sorted.restore_keys()?;
-        self.restore_row_keys()?;
+        if let Some(row_keys) = &mut self.row_keys {
+            let ids: Vec<u32> = self.runs.iter().flat_map(Run::iter).collect();
+            for chunk in ids.chunks(CHUNK) {
+                row_keys.take_up(&self.sorted, chunk)?;
+            }
+        }
         self.run_bytes = self.runs.iter().map(Run::memory).sum();
         self.account();
         Ok(())
@@ -492,6 +474,14 @@ impl Operator for RankOperator {
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        !self.partition.is_empty()
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        self.make_way(room, ctx)
     }
 
     fn needs_exact_watermarks(&self) -> bool {

@@ -5,6 +5,7 @@ use flott_state::{KeyBatch, KeySlots, NO_ROW};
 use flott_types::{DataType, Schema};
 
 use super::super::aggregation::pick;
+use super::super::ranking::{KeptRows, SortedRows};
 use crate::Result;
 
 /// The kept row of each unique key.
@@ -51,6 +52,25 @@ impl RowKeys {
     /// Notes that a row is not kept any more.
     pub fn forget(&mut self, id: u32) {
         self.slots.remove(self.keys[id as usize]);
+    }
+
+    /// The same without any row.
+    pub fn emptied(&self) -> Self {
+        Self {
+            columns: self.columns.clone(),
+            slots: KeySlots::new(self.slots.encoder().types(), None),
+            rows: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+
+    /// Notes the keys of rows that were read from a snapshot or from disk.
+    pub fn take_up(&mut self, kept: &SortedRows, ids: &[u32]) -> Result<()> {
+        let keys = self.encode(&kept.gather(ids)?, ids.len())?;
+        for (row, id) in ids.iter().enumerate() {
+            self.set(&keys, row, *id)?;
+        }
+        Ok(())
     }
 
     /// The bytes held.

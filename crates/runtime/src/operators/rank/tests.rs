@@ -9,8 +9,10 @@ use proptest::prelude::*;
 
 use super::RankOperator;
 use crate::check::OutputContract;
+use crate::operator::Operator;
 use crate::operators::test_rows::{Change, Row, Table, apply, batch, changes, schema};
-use crate::testing::OperatorHarness;
+use crate::operators::testing::{Gathers, Side, Ways, cases};
+use crate::testing::{Fed, OperatorHarness};
 
 const FUNCTIONS: [RankFunction; 3] =
     [RankFunction::RowNumber, RankFunction::Rank, RankFunction::DenseRank];
@@ -85,6 +87,26 @@ impl Case {
         let schema = self.output().to_arrow();
         let contract = OutputContract { schema, mode, repeatable: self.ttl == 0 };
         OperatorHarness::new(self.operator(), 1, Some(contract)).unwrap()
+    }
+
+    /// Whether all ways of running give the same, with −U rows or without.
+    fn agree(&self, fed: &[Fed], emit_update_before: bool) -> Result<(), TestCaseError> {
+        let spec = Rank { emit_update_before, ..self.spec() };
+        let make = |_| -> Box<dyn Operator> {
+            let output = self.output().to_arrow();
+            Box::new(RankOperator::new(&spec, &self.input(), output).unwrap())
+        };
+        // A rank is there once a partition; otherwise rows are found by the unique key, if there is one.
+        let numbered = self.with_number && self.function == RankFunction::RowNumber;
+        let key = match (&self.strategy, numbered) {
+            (_, true) => Some([&spec.partition[..], &[4]].concat()),
+            (RankStrategy::UpdateFast { key }, false) => Some(key.clone()),
+            _ => None,
+        };
+        let mode = if emit_update_before { ChangelogMode::ALL } else { ChangelogMode::UPSERT };
+        let inputs = vec![Side::by(self.input(), &spec.partition)];
+        let gathers = Gathers::Around(mode, key);
+        Ways { make: &make, inputs, output: self.output(), gathers }.agree(fed)
     }
 
     fn compare(&self, a: Option<i64>, b: Option<i64>) -> Ordering {
@@ -263,12 +285,14 @@ fn any_edits() -> impl Strategy<Value = Vec<Edit>> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn the_output_is_what_ranking_gives(
         case in any_case(),
         steps in prop::collection::vec((any_edits(), prop::bool::weighted(0.2)), 1..8),
     ) {
-        let mut it = case.harness();
+        let mut it = case.harness().keeping_feed();
         let (mut model, mut output) = (Model::new(), Table::new());
         for (edits, resume) in &steps {
             let rows: Vec<Change> =
@@ -279,9 +303,12 @@ proptest! {
                 prop_assert_eq!(&output, &case.naive(&model));
             }
             if *resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::resumed(case.operator(), 1, None, Some(&checkpoint)).unwrap();
+                it = it.restarted(case.operator()).unwrap();
             }
+        }
+        case.agree(it.fed(), true)?;
+        if case.with_number && case.function == RankFunction::RowNumber {
+            case.agree(it.fed(), false)?;
         }
     }
 
@@ -434,4 +461,16 @@ fn expired_partitions_are_given_back() {
         after.push(it.counts().state_bytes);
     }
     assert!(after[39] <= after[8] * 5 / 4, "{after:?}");
+}
+
+#[test]
+fn partitions_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        the_output_is_what_ranking_gives();
+        batches_give_what_row_by_row_gives();
+        batch_mode_gives_final_rows();
+        each_partition_has_the_number_of_rows_that_its_first_row_asks_for();
+        partitions_expire_as_a_whole();
+        a_single_first_row_is_updated();
+    });
 }

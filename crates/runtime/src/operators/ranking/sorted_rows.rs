@@ -17,6 +17,7 @@ const CHUNK: usize = 4096;
 /// Rows kept by number, each with its sort key: bytes whose order is the rows' order.
 pub(in crate::operators) struct SortedRows {
     columns: Vec<usize>,
+    by: Vec<SortColumn>,
     newest_first: bool,
     encoder: Option<SortKeyEncoder>,
     rows: RowStore,
@@ -47,6 +48,7 @@ impl SortedRows {
         let encoder = (!by.is_empty()).then(|| SortKeyEncoder::new(&by)).transpose()?;
         Ok(Self {
             columns: order.columns.iter().map(|key| key.column).collect(),
+            by,
             newest_first: order.newest_first,
             encoder,
             rows: RowStore::new(&types),
@@ -152,6 +154,28 @@ impl SortedRows {
             }
         }
         Ok(())
+    }
+
+    /// Computes the sort keys of rows that were read after all others, in the order in which they were.
+    pub fn return_keys(&mut self, ids: &[u32]) -> Result<()> {
+        if let Some(keys) = self.sort_keys(&self.rows.gather(ids)?)? {
+            let mut numbers = Vec::new();
+            self.keys.insert_all(&keys, &mut numbers)?;
+            debug_assert_eq!(numbers, ids);
+        }
+        Ok(())
+    }
+
+    /// The same without any row.
+    pub fn emptied(&self) -> Result<Self> {
+        Ok(Self {
+            columns: self.columns.clone(),
+            by: self.by.clone(),
+            newest_first: self.newest_first,
+            encoder: (!self.by.is_empty()).then(|| SortKeyEncoder::new(&self.by)).transpose()?,
+            rows: self.rows.emptied(),
+            keys: self.keys.emptied(),
+        })
     }
 
     /// What a snapshot's header says of the rows.

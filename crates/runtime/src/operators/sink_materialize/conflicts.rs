@@ -74,7 +74,8 @@ impl ConflictChecker {
         Self {
             key: key.to_vec(),
             fail,
-            keys: KeySlots::new(&key_types, ttl),
+            // Changes that wait for the watermark do not expire.
+            keys: KeySlots::new(&key_types, ttl).keeping_expired(),
             entries: Vec::new(),
             changed: Vec::new(),
             kept: KeptRows::new(schema, upsert_key),
@@ -129,6 +130,7 @@ impl ConflictChecker {
                 (Some(_), Some(new)) => push(&mut kinds, &mut ids, RowKind::UpdateAfter, new),
             }
             self.entries[slot as usize].given = now;
+            self.keys.changed(slot);
             if now.is_none() {
                 self.keys.remove(slot);
             }
@@ -244,13 +246,15 @@ impl Operator for ConflictChecker {
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION.0, SECTION.1, &self.keys.schema(&self.kept.schema()));
         let (entries, kept) = (&self.entries, &self.kept);
-        Ok(self.keys.snapshot(section, |slot, out| {
+        self.keys.snapshot(section, |slot, out| {
             let entry = &entries[slot as usize];
             out.bool(entry.given.is_some());
             out.list(entry.changes.iter(), |out, (adds, _)| out.bool(*adds));
             let changes = entry.changes.iter().map(|(_, row)| *row);
             kept.write(&entry.given.into_iter().chain(changes).collect::<Vec<_>>(), out);
-        })?)
+        })?;
+        self.keys.handed_over(state);
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {

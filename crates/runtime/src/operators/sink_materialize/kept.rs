@@ -93,6 +93,14 @@ impl KeptRows {
         kept.row
     }
 
+    /// Gives all memory back, when no row is kept.
+    pub fn give_back(&mut self) {
+        self.rows = self.rows.emptied();
+        if let Some((_, store)) = &mut self.identity {
+            *store = store.emptied();
+        }
+    }
+
     pub fn memory(&self) -> usize {
         self.rows.memory() + self.identity.as_ref().map_or(0, |(_, store)| store.memory())
     }

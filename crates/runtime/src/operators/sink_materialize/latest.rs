@@ -2,7 +2,7 @@
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
-use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
+use flott_state::{KeyBatch, KeySlots, StateDecoder, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use super::kept::{Incoming, Kept, KeptRows};
@@ -59,7 +59,9 @@ impl SinkUpsertMaterializer {
         let keys = self.keys.encoder().encode(&key, batch.len())?;
         let incoming = self.kept.encode(batch)?;
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
+        self.load(&keys, now)?;
         self.keys.write(&keys, now, &mut slots, &mut fresh)?;
+        self.keys.meet(&slots);
         self.lists.resize_with(self.keys.index().slot_bound() as usize, Vec::new);
         let mut fresh = fresh.into_iter().peekable();
         for (row, slot) in slots.iter().enumerate() {
@@ -127,7 +129,19 @@ impl SinkUpsertMaterializer {
         }
     }
 
-    fn sweep(&mut self, now: i64, rows: usize) {
+    /// Brings the rows of a batch's keys back that are on disk.
+    fn load(&mut self, keys: &KeyBatch, now: i64) -> Result<()> {
+        if !self.keys.is_spilled() {
+            return Ok(());
+        }
+        let (lists, kept, listed) = (&mut self.lists, &mut self.kept, &mut self.listed);
+        Ok(self.keys.load(keys, now, |slot, input| {
+            *listed += read_list(lists, kept, slot, input)?;
+            Ok(())
+        })?)
+    }
+
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.keys.sweep(now, rows + SWEEP, &mut expired);
         for slot in expired {
@@ -135,6 +149,7 @@ impl SinkUpsertMaterializer {
             self.keys.remove(slot);
         }
         self.output.forget_retired(&mut self.kept.rows);
+        Ok(self.keys.sweep_disk(now, rows + SWEEP)?)
     }
 
     fn account(&mut self) {
@@ -162,7 +177,7 @@ impl Operator for SinkUpsertMaterializer {
             ctx.emit(given)?;
         }
         self.output.forget_retired(&mut self.kept.rows);
-        self.sweep(now, batch.len());
+        self.sweep(now, batch.len())?;
         self.account();
         Ok(())
     }
@@ -170,7 +185,9 @@ impl Operator for SinkUpsertMaterializer {
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION.0, SECTION.1, &self.keys.schema(&self.kept.schema()));
         let (lists, kept) = (&self.lists, &self.kept);
-        Ok(self.keys.snapshot(section, |slot, out| kept.write(&lists[slot as usize], out))?)
+        self.keys.snapshot(section, |slot, out| kept.write(&lists[slot as usize], out))?;
+        self.keys.handed_over(state);
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
@@ -179,10 +196,7 @@ impl Operator for SinkUpsertMaterializer {
         let entries = state.keyed(SECTION.0, SECTION.1, &schema)?;
         let (lists, kept, listed) = (&mut self.lists, &mut self.kept, &mut self.listed);
         self.keys.restore(groups, ctx.now(), entries, |slot, _version, value| {
-            let list = kept.read(value)?;
-            *listed += list.len();
-            lists.resize_with(lists.len().max(slot as usize + 1), Vec::new);
-            lists[slot as usize] = list;
+            *listed += read_list(lists, kept, slot, value)?;
             Ok(())
         })?;
         self.account();
@@ -193,7 +207,50 @@ impl Operator for SinkUpsertMaterializer {
         self.state_bytes
     }
 
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let Some(space) = ctx.task().memory.space() else { return Ok(()) };
+        let held = self.state_bytes;
+        let victims = self.keys.victims(held, room, space, |_| false)?;
+        if victims.is_empty() {
+            return Ok(());
+        }
+        let changed = self.keys.not_on_disk(&victims);
+        let groups = ctx.task().max_parallelism;
+        let (lists, kept) = (&self.lists, &self.kept);
+        self.keys.write_to_disk(&changed, space, groups, |slot, out| {
+            kept.write(&lists[slot as usize], out);
+        })?;
+        victims.iter().for_each(|slot| self.clear(*slot));
+        self.output.forget_retired(&mut self.kept.rows);
+        self.keys.forget(&victims);
+        if self.keys.is_empty() {
+            self.keys.give_back();
+            self.kept.give_back();
+            self.lists = Vec::new();
+        }
+        self.account();
+        Ok(())
+    }
+
     fn needs_exact_watermarks(&self) -> bool {
         false
     }
+}
+
+/// Reads the rows of a key that a snapshot or the disk holds; gives their number.
+fn read_list(
+    lists: &mut Vec<Vec<Kept>>,
+    kept: &mut KeptRows,
+    slot: u32,
+    input: &mut StateDecoder<'_>,
+) -> flott_state::Result<usize> {
+    let list = kept.read(input)?;
+    lists.resize_with(lists.len().max(slot as usize + 1), Vec::new);
+    let rows = list.len();
+    lists[slot as usize] = list;
+    Ok(rows)
 }

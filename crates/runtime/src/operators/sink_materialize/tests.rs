@@ -7,8 +7,10 @@ use proptest::prelude::*;
 
 use super::{ConflictChecker, SinkUpsertMaterializer};
 use crate::check::OutputContract;
+use crate::operator::Operator;
 use crate::operators::test_rows::{Change, Row, batch, changes, schema};
-use crate::testing::OperatorHarness;
+use crate::operators::testing::{Gathers, Side, Ways, cases};
+use crate::testing::{Fed, OperatorHarness};
 
 /// The sink's key is `c`, the query's is `k`.
 fn columns() -> Schema {
@@ -118,6 +120,16 @@ fn fold(table: &mut BTreeMap<Option<i64>, Row>, changes: &[Change]) -> Result<()
     Ok(())
 }
 
+/// Whether several tasks give what one gives.
+fn agree<O: Operator + 'static>(
+    fed: &[Fed],
+    operator: impl Fn() -> O,
+) -> Result<(), TestCaseError> {
+    let make = |_| -> Box<dyn Operator> { Box::new(operator()) };
+    let inputs = vec![Side::by(columns(), &[1])];
+    Ways { make: &make, inputs, output: columns(), gathers: Gathers::No }.agree(fed)
+}
+
 /// A changelog that is keyed by `k`, as a query gives it: choices of a key and its new row or none.
 fn changelog(choices: &[(i64, Option<(i64, i64)>)], now: &mut BTreeMap<i64, Row>) -> Vec<Change> {
     let mut changes = Vec::new();
@@ -143,6 +155,8 @@ fn choices() -> impl Strategy<Value = Vec<(i64, Option<(i64, i64)>)>> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     /// Whatever rows share a key, the sink holds for each key one of the query's rows: the one that came
     /// last.
     #[test]
@@ -152,7 +166,7 @@ proptest! {
     ) {
         let upsert_key: &[usize] = if by_key { &[0] } else { &[] };
         let make = || SinkUpsertMaterializer::new(&[1], upsert_key, &columns(), None);
-        let mut it = latest(upsert_key);
+        let mut it = latest(upsert_key).keeping_feed();
         let (mut query, mut order, mut table) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
         for (choices, resume) in &batches {
             let input = changelog(choices, &mut query);
@@ -171,10 +185,10 @@ proptest! {
             let expected: BTreeMap<_, _> = order.iter().map(|row| (row[1], row.clone())).collect();
             prop_assert_eq!(&table, &expected);
             if *resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::resumed(make(), 1, None, Some(&checkpoint)).unwrap();
+                it = it.restarted(make()).unwrap();
             }
         }
+        agree(it.fed(), make)?;
     }
 
     /// At each watermark the sink holds for each key the row that was there first since the key was last
@@ -183,7 +197,8 @@ proptest! {
     fn the_first_row_of_each_key_counts(
         batches in prop::collection::vec((choices(), any::<bool>()), 1..8),
     ) {
-        let mut it = OperatorHarness::new(checker(false), 1, contract()).unwrap();
+        let it = OperatorHarness::new(checker(false), 1, contract()).unwrap();
+        let mut it = it.keeping_feed();
         let mut strict = OperatorHarness::new(checker(true), 1, contract()).unwrap();
         let mut failed = false;
         let (mut query, mut table) = (BTreeMap::new(), BTreeMap::new());
@@ -206,8 +221,7 @@ proptest! {
                 prop_assert_eq!(feed(&mut it, &input), []);
             }
             if *resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::resumed(checker(false), 1, None, Some(&checkpoint)).unwrap();
+                it = it.restarted(checker(false)).unwrap();
             }
             it.watermark(0, time as i64).unwrap();
             fold(&mut table, &changes(&it.take_batches())).map_err(TestCaseError::fail)?;
@@ -222,5 +236,15 @@ proptest! {
                 prop_assert_eq!(failed, conflict);
             }
         }
+        agree(it.fed(), || checker(false))?;
     }
+}
+
+#[test]
+fn rows_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        the_sink_has_the_latest_row_of_each_key();
+        the_latest_row_of_a_key_is_given();
+        idle_keys_are_forgotten();
+    });
 }

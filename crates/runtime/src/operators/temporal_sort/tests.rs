@@ -82,6 +82,8 @@ impl Model {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
+
     #[test]
     fn rows_leave_in_the_order_of_their_times(
         by_value in any::<bool>(),

@@ -175,6 +175,7 @@ impl IntervalJoinOperator {
             }
             let Some((side, key)) = due else { return };
             self.expired[side] = self.expiry(side, now);
+            self.keys.changed(key);
             self.expire(side, key);
             if let Some(first) = self.sides[side].first(key) {
                 self.set_timer(side, key, self.sides[side].time(first));
@@ -295,6 +296,7 @@ impl Operator for IntervalJoinOperator {
         state.operator("interval join times", VERSION, |out| {
             self.expired.iter().for_each(|time| out.i64(*time));
         });
+        self.keys.handed_over(state);
         Ok(())
     }
 

@@ -83,12 +83,14 @@ impl TemporalJoinOperator {
             return;
         };
         self.sides[LEFT].append(key, id, time);
+        self.keys.changed(key);
         self.register(key, time);
     }
 
     /// Keeps a version in place of the one of the same time.
     fn version(&mut self, key: u32, id: u32, time: Option<i64>) {
         let at = time.unwrap_or(0);
+        self.keys.changed(key);
         let versions = &mut self.sides[RIGHT];
         let mut from = versions.last(key);
         while let Some(version) = from.filter(|version| versions.time(*version) >= at) {
@@ -128,6 +130,7 @@ impl TemporalJoinOperator {
     /// Joins the left rows up to the watermark, and frees versions that none can meet any more.
     fn fire(&mut self, watermark: i64, ctx: &mut OperatorContext) -> Result<()> {
         while let Some(key) = self.timers.pop_due(watermark) {
+            self.keys.changed(key);
             let mut next_time = None;
             let mut at = self.sides[LEFT].first(key);
             while let Some(id) = at {
@@ -240,7 +243,11 @@ impl Operator for TemporalJoinOperator {
         let matchable = matchable(&keys, &self.null_safe)?;
         let encoded = self.keys.encoder().encode(&keys, rows)?;
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
-        self.keys.write(&encoded, ctx.now(), &mut slots, &mut fresh)?;
+        // With a TTL whatever comes renews a key; without one only what is kept counts as a change.
+        match self.keys.meta().ttl() {
+            Some(_) => self.keys.write(&encoded, ctx.now(), &mut slots, &mut fresh)?,
+            None => self.keys.find_or_write(&encoded, ctx.now(), &mut slots, &mut fresh)?,
+        }
         fresh.iter().for_each(|row| self.forget(slots[*row as usize]));
         let times = match self.times {
             Some(columns_of) => Some(instants(&columns[columns_of[input]])?),
@@ -292,6 +299,7 @@ impl Operator for TemporalJoinOperator {
             out.option(self.timers.get(key), StateEncoder::i64);
             self.sides.iter().for_each(|side| side.write(key, out));
         })?;
+        self.keys.handed_over(state);
         Ok(())
     }
 

@@ -207,6 +207,7 @@ impl Operator for WindowJoinOperator {
             out.bool(self.lonely.contains(key));
             self.sides.iter().for_each(|side| side.write(key, out));
         })?;
+        self.keys.handed_over(state);
         Ok(())
     }
 

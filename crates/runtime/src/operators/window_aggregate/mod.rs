@@ -75,7 +75,7 @@ trait Windows: Send {
     fn fire(&mut self, until: i64, out: &mut Fired) -> Result<()>;
 
     /// Writes the state.
-    fn snapshot(&self, state: &mut StateWriter) -> Result<()>;
+    fn snapshot(&mut self, state: &mut StateWriter) -> Result<()>;
 
     /// Takes up state that was written.
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()>;

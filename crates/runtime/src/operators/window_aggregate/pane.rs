@@ -2,14 +2,11 @@
 
 use arrow::array::ArrayRef;
 use flott_plan::physical::{ColumnAggregate, WindowAggregate};
-use flott_state::{KeyIndex, KeyedSection, StateDecoder, StateEncoder, StateError};
+use flott_state::{KeySlots, KeyedSection, StateDecoder, StateError, StateWriter};
 use flott_types::{DataType, Schema};
 
 use crate::Result;
 use crate::operators::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
-
-/// Keys encoded together when snapshots are written.
-const CHUNK: usize = 4096;
 
 /// What panes of an operator have in common.
 pub(super) struct PaneSpec {
@@ -36,7 +33,7 @@ impl PaneSpec {
 
 /// The aggregates of the keys of one slice or window. A key's slot is its group.
 pub(super) struct Pane {
-    index: KeyIndex,
+    keys: KeySlots,
     aggregation: Aggregation,
     /// Where rows may be taken back: how many rows each group has.
     rows: Option<Vec<i64>>,
@@ -48,7 +45,7 @@ impl Pane {
     /// A pane without keys.
     pub fn new(spec: &PaneSpec) -> Result<Self> {
         Ok(Self {
-            index: KeyIndex::new(&spec.key_types),
+            keys: KeySlots::new(&spec.key_types, None),
             aggregation: Aggregation::new(&spec.calls, spec.retracts, None)?,
             rows: spec.retracts.then(Vec::new),
             slots: Vec::new(),
@@ -65,8 +62,8 @@ impl Pane {
         count: usize,
         now: i64,
     ) -> Result<()> {
-        let keys = self.index.encoder().encode(&pick(columns, &spec.keys), count)?;
-        self.index.lookup_or_insert(&keys, &mut self.slots, &mut self.created)?;
+        let keys = self.keys.encoder().encode(&pick(columns, &spec.keys), count)?;
+        self.keys.write(&keys, now, &mut self.slots, &mut self.created)?;
         self.resize();
         if let Some(rows) = &mut self.rows {
             for (row, slot) in self.slots.iter().enumerate() {
@@ -79,10 +76,10 @@ impl Pane {
 
     /// Takes in the keys of another pane, whose rows count as later ones.
     pub fn merge(&mut self, other: &Self, now: i64) -> Result<()> {
-        let from: Vec<u32> = other.index.slots().collect();
-        let keys = other.index.key_columns(&from)?;
-        let keys = self.index.encoder().encode(&keys, from.len())?;
-        self.index.lookup_or_insert(&keys, &mut self.slots, &mut self.created)?;
+        let from: Vec<u32> = other.keys.index().slots().collect();
+        let keys = other.keys.key_columns(&from)?;
+        let keys = self.keys.encoder().encode(&keys, from.len())?;
+        self.keys.write(&keys, now, &mut self.slots, &mut self.created)?;
         self.resize();
         if let (Some(rows), Some(theirs)) = (&mut self.rows, &other.rows) {
             for (slot, from) in self.slots.iter().zip(&from) {
@@ -95,58 +92,59 @@ impl Pane {
     /// The groups that have rows, their keys and their results.
     pub fn results(&self) -> Result<(usize, Vec<ArrayRef>, Vec<ArrayRef>)> {
         let has_rows = |slot: &u32| self.rows.as_ref().is_none_or(|rows| rows[*slot as usize] != 0);
-        let slots: Vec<u32> = self.index.slots().filter(has_rows).collect();
-        let (keys, results) = (self.index.key_columns(&slots)?, self.aggregation.values(&slots)?);
+        let slots: Vec<u32> = self.keys.index().slots().filter(has_rows).collect();
+        let (keys, results) = (self.keys.key_columns(&slots)?, self.aggregation.values(&slots)?);
         Ok((slots.len(), keys, results))
     }
 
     /// What a snapshot says of panes.
     pub fn schema(&self) -> String {
         let types: Vec<_> =
-            self.index.encoder().types().iter().map(|ty| ty.root.to_string()).collect();
+            self.keys.encoder().types().iter().map(|ty| ty.root.to_string()).collect();
         format!("[{}] {}", types.join(", "), self.aggregation.schema())
     }
 
-    /// Writes an entry for each key; `head` writes what they begin with.
-    pub fn write(
-        &self,
-        section: &mut KeyedSection<'_>,
-        head: impl Fn(&mut StateEncoder),
-    ) -> Result<()> {
-        let slots: Vec<u32> = self.index.slots().collect();
+    /// Writes the entries of keys, or of those that changed; `suffix` tells the pane's keys from those of others.
+    pub fn write(&self, section: &mut KeyedSection<'_>, suffix: &[u8]) -> Result<()> {
+        let slots = self.keys.to_write(section.state());
         let mut writer = GroupWriter::new(&self.aggregation, &slots)?;
-        let groups = section.max_parallelism();
-        for chunk in slots.chunks(CHUNK) {
-            let columns = self.index.key_columns(chunk)?;
-            let keys = self.index.encoder().codec().encode(&columns, chunk.len())?;
-            for (slot, key) in chunk.iter().zip(keys.iter()) {
-                section.entry(self.index.key_group(*slot, groups), key, |out| {
-                    head(out);
-                    if let Some(rows) = &self.rows {
-                        out.i64(rows[*slot as usize]);
-                    }
-                    writer.write(out);
-                });
+        self.keys.write_entries(section, suffix, |slot, out| {
+            if let Some(rows) = &self.rows {
+                out.i64(rows[slot as usize]);
             }
-        }
+            writer.write(out);
+        })?;
         writer.finish()
     }
 
-    /// A reader of what [`Self::write`] wrote, behind the head.
+    /// Takes note of a snapshot.
+    pub fn handed_over(&mut self, state: &StateWriter) {
+        self.keys.handed_over(state);
+    }
+
+    /// The pane's keys.
+    pub fn keys(&self) -> &KeySlots {
+        &self.keys
+    }
+
+    /// Keeps nothing but the keys.
+    pub fn into_keys(self) -> KeySlots {
+        self.keys
+    }
+
+    /// A reader of what [`Self::write`] wrote.
     pub fn reader(&self, now: i64) -> GroupReader {
         GroupReader::new(&self.aggregation, now)
     }
 
-    /// Reads a key's entry, behind its head.
+    /// Reads a key's entry; `key` is without suffix.
     pub fn read(
         &mut self,
         reader: &mut GroupReader,
         key: &[u8],
         input: &mut StateDecoder<'_>,
     ) -> Result<(), StateError> {
-        let columns = self.index.encoder().codec().decode(&[key])?;
-        let keys = self.index.encoder().encode(&columns, 1)?;
-        let (slot, new) = self.index.insert_one(&keys, 0)?;
+        let (slot, new) = self.keys.write_row(key, 0)?;
         if !new {
             return Err(input.damaged("key written twice"));
         }
@@ -165,11 +163,11 @@ impl Pane {
     /// The bytes held.
     pub fn memory(&self) -> usize {
         let rows = self.rows.as_ref().map_or(0, |rows| rows.capacity() * 8);
-        self.index.memory() + self.aggregation.memory() + rows + self.slots.capacity() * 8
+        self.keys.memory() + self.aggregation.memory() + rows + self.slots.capacity() * 8
     }
 
     fn resize(&mut self) {
-        let groups = self.index.slot_bound() as usize;
+        let groups = self.keys.index().slot_bound() as usize;
         self.aggregation.resize(groups);
         if let Some(rows) = &mut self.rows {
             rows.resize(groups, 0);

@@ -130,6 +130,7 @@ impl Windows for Sessions {
                 Some(slot) => slot,
                 None => self.slots.write_one(&keys, row, 0)?.0,
             };
+            self.slots.changed(slot);
             let group = if met.is_empty() {
                 let group = self.new_group();
                 self.open.begin(slot, met.start, time, group);
@@ -181,14 +182,17 @@ impl Windows for Sessions {
             self.release(group);
             if self.open.of(slot).is_empty() {
                 self.slots.remove(slot);
+            } else {
+                self.slots.changed(slot);
             }
         }
         Ok(())
     }
 
-    fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
-        let sessions = self.slots.index().slots().flat_map(|slot| self.open.of(slot));
-        let groups: Vec<u32> = sessions.map(|session| session.payload).collect();
+    fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let slots = self.slots.to_write(state).into_iter();
+        let groups: Vec<u32> =
+            slots.flat_map(|slot| self.open.of(slot)).map(|session| session.payload).collect();
         let mut writer = GroupWriter::new(&self.aggregation, &groups)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
         self.slots.snapshot(section, |slot, out| {
@@ -199,7 +203,9 @@ impl Windows for Sessions {
                 writer.write(out);
             });
         })?;
-        writer.finish()
+        writer.finish()?;
+        self.slots.handed_over(state);
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {

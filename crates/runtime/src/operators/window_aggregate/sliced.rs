@@ -8,7 +8,7 @@ use std::ops::Bound;
 use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
 use flott_plan::physical::{WindowAggregate, WindowSource};
-use flott_state::{StateReader, StateWriter};
+use flott_state::{KeySlots, StateReader, StateWriter};
 use flott_types::Schema;
 
 use super::fired::Fired;
@@ -21,7 +21,14 @@ use crate::{Result, RuntimeError};
 
 /// The name and version of the state.
 const SECTION: &str = "slices";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
+/// The version whose entries hold the times of their slice.
+const WITH_TIMES: u16 = 1;
+/// The name and version of the times of slices.
+const TIMES_SECTION: &str = "slice times";
+const TIMES_VERSION: u16 = 1;
+/// What tells the keys of a slice from those of others: its end behind the key.
+const SUFFIX: usize = size_of::<i64>();
 
 /// Slices by their ends.
 pub(super) struct Sliced {
@@ -34,6 +41,8 @@ pub(super) struct Sliced {
     /// Whether the slices of a window are merged from the first to the last.
     in_order: bool,
     memory: usize,
+    /// Slices that are over and that the last snapshot holds: their ends and keys.
+    over: Vec<(i64, KeySlots)>,
 }
 
 /// How rows find their slice.
@@ -93,6 +102,7 @@ impl Sliced {
             due: BTreeSet::new(),
             in_order: spec.group_window.is_some(),
             memory: 0,
+            over: Vec::new(),
         }))
     }
 
@@ -167,10 +177,11 @@ impl Sliced {
 
     fn fire_window(&mut self, window: i64, out: &mut Fired) -> Result<()> {
         let Cut::Slices(slices) = self.cut else {
-            return match self.remove(window) {
-                Some(slice) => emit(&slice.pane, slice.start, window, out),
-                None => Ok(()),
-            };
+            if let Some(slice) = self.slices.get(&window) {
+                emit(&slice.pane, slice.start, window, out)?;
+                self.remove(window);
+            }
+            return Ok(());
         };
         let start = slices.window_start(window);
         let inside = (Bound::Excluded(start), Bound::Included(window));
@@ -201,9 +212,7 @@ impl Sliced {
                 Some(next) if self.slices.contains_key(&end) => {
                     self.due.insert(next);
                 }
-                _ => {
-                    self.remove(end);
-                }
+                _ => self.remove(end),
             }
         }
         Ok(())
@@ -212,21 +221,37 @@ impl Sliced {
     /// Merges slices into the first, for good.
     fn accumulate(&mut self, first: i64, others: &[i64]) -> Result<()> {
         for end in others {
-            let Some(other) = self.remove(*end) else { continue };
+            let Some(other) = self.take(*end) else { continue };
             if let Some(slice) = self.slices.get_mut(&first) {
                 slice.pane.merge(&other.pane, 0)?;
                 let memory = slice.pane.memory();
                 self.memory = self.memory + memory - slice.memory;
                 slice.memory = memory;
             }
+            self.forget(*end, other);
         }
         Ok(())
     }
 
-    fn remove(&mut self, slice: i64) -> Option<Slice> {
-        let slice = self.slices.remove(&slice)?;
+    fn take(&mut self, end: i64) -> Option<Slice> {
+        let slice = self.slices.remove(&end)?;
         self.memory -= slice.memory;
         Some(slice)
+    }
+
+    /// Remembers of a slice what the next snapshot must say.
+    fn forget(&mut self, end: i64, slice: Slice) {
+        if slice.pane.keys().is_published() {
+            let keys = slice.pane.into_keys();
+            self.memory += keys.memory();
+            self.over.push((end, keys));
+        }
+    }
+
+    fn remove(&mut self, end: i64) {
+        if let Some(slice) = self.take(end) {
+            self.forget(end, slice);
+        }
     }
 
     /// The window in which a slice fires next.
@@ -302,36 +327,70 @@ impl Windows for Sliced {
         Ok(())
     }
 
-    fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
-        let mut section = state.keyed(SECTION, VERSION, &self.schema()?);
+    fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
+        let mut section = state.keyed(SECTION, VERSION, &self.schema()?).continued();
         for (end, slice) in &self.slices {
-            let due = self.due_window(*end);
-            slice.pane.write(&mut section, |out| {
-                out.i64(*end);
-                out.i64(slice.start);
-                out.i64(due);
-            })?;
+            slice.pane.write(&mut section, &end.to_le_bytes())?;
+        }
+        for (end, keys) in &self.over {
+            let again = self.slices.get(end).map(|slice| slice.pane.keys());
+            keys.write_all_gone(&mut section, &end.to_le_bytes(), again)?;
         }
         section.finish();
+        state.operator(TIMES_SECTION, TIMES_VERSION, |out| {
+            out.list(self.slices.iter(), |out, (end, slice)| {
+                out.i64(*end);
+                out.i64(slice.start);
+                out.i64(self.due_window(*end));
+            });
+        });
+        if state.is_handed_over() {
+            for (_, keys) in self.over.drain(..) {
+                self.memory -= keys.memory();
+            }
+        }
+        self.slices.values_mut().for_each(|slice| slice.pane.handed_over(state));
         Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
+        let mut times: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
+        if state.contains(TIMES_SECTION) {
+            for (_, mut value) in state.operator(TIMES_SECTION, TIMES_VERSION)? {
+                let read = value.list(|input| Ok((input.i64()?, (input.i64()?, input.i64()?))))?;
+                value.finish()?;
+                for (end, of_slice) in read {
+                    let known = times.entry(end).or_insert(of_slice);
+                    *known = (*known).min(of_slice);
+                }
+            }
+        }
         let mut readers = BTreeMap::new();
         for entry in state.keyed(SECTION, VERSION, &self.schema()?)? {
             let mut entry = entry?;
-            let (end, start) = (entry.value.i64()?, entry.value.i64()?);
-            self.due.insert(entry.value.i64()?);
+            let (key, end, (start, due)) = if entry.version == WITH_TIMES {
+                (entry.key, entry.value.i64()?, (entry.value.i64()?, entry.value.i64()?))
+            } else {
+                let Some((key, end)) = entry.key.split_last_chunk::<SUFFIX>() else {
+                    return Err(entry.value.damaged("key without the end of its slice").into());
+                };
+                let end = i64::from_le_bytes(*end);
+                let Some(times) = times.get(&end) else {
+                    return Err(entry.value.damaged("slice without times").into());
+                };
+                (key, end, *times)
+            };
             if !self.slices.contains_key(&end) {
                 let pane = Pane::new(&self.spec)?;
                 readers.insert(end, pane.reader(ctx.now()));
                 self.slices.insert(end, Slice { pane, start, memory: 0 });
             }
+            self.due.insert(due);
             let (Some(slice), Some(reader)) = (self.slices.get_mut(&end), readers.get_mut(&end))
             else {
                 return Err(RuntimeError::internal("", "a slice without reader"));
             };
-            slice.pane.read(reader, entry.key, &mut entry.value)?;
+            slice.pane.read(reader, key, &mut entry.value)?;
             entry.value.finish()?;
         }
         for (end, reader) in readers {

@@ -12,7 +12,8 @@ use crate::clock::VirtualClock;
 use crate::context::TaskInfo;
 use crate::element::StreamElement;
 use crate::marks::Mark;
-use crate::operators::testing::{Row, batch, call, rows, schema};
+use crate::operator::Operator;
+use crate::operators::testing::{Gathers, Row, Side, Ways, batch, call, cases, rows, schema};
 use crate::testing::OperatorHarness;
 
 /// Key, value, time.
@@ -248,7 +249,7 @@ fn kinds() -> impl Strategy<Value = WindowKind> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(cases(192))]
 
     #[test]
     fn windows_hold_what_counting_by_hand_gives(
@@ -264,7 +265,7 @@ proptest! {
             repeatable: true,
         };
         let mut harness =
-            OperatorHarness::new(operator(&spec, "UTC"), 1, Some(contract)).unwrap();
+            OperatorHarness::new(operator(&spec, "UTC"), 1, Some(contract)).unwrap().keeping_feed();
         let mut model = Model::default();
         let (mut watermark, mut late) = (-40, 0);
         harness.watermark(0, watermark).unwrap();
@@ -308,15 +309,16 @@ proptest! {
                     prop_assert_eq!(settled(given), settled(std::mem::take(&mut expected)));
                     if matches!(step, Step::Restore) {
                         late += harness.counts().late_rows;
-                        let snapshot = harness.snapshot().unwrap();
-                        let operator = operator(&spec, "UTC");
-                        harness = OperatorHarness::resumed(operator, 1, None, Some(&snapshot)).unwrap();
+                        harness = harness.restarted(operator(&spec, "UTC")).unwrap();
                     }
                 }
             }
         }
         prop_assert!(model.open.is_empty());
         prop_assert_eq!(late + harness.counts().late_rows, model.late);
+        let make = |_| -> Box<dyn Operator> { Box::new(operator(&spec, "UTC")) };
+        let inputs = vec![Side::by(input, &[0])];
+        Ways { make: &make, inputs, output, gathers: Gathers::No }.agree(harness.fed())?;
     }
 }
 

@@ -176,7 +176,7 @@ impl Operator for WindowAssignOperator {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        match &self.windows {
+        match &mut self.windows {
             Windows::Aligned(_) => Ok(()),
             Windows::Sessions(sessions) => sessions.snapshot(state),
         }

@@ -67,6 +67,7 @@ impl SessionRows {
                 Some(slot) => slot,
                 None => self.slots.write_one(&keys, row, 0)?.0,
             };
+            self.slots.changed(slot);
             let id = self.rows.insert(&encoded, row)?;
             if met.is_empty() {
                 self.open.begin(slot, met.start, time, vec![id]);
@@ -93,6 +94,8 @@ impl SessionRows {
             bounds.resize(ids.len(), (session.start, session.end));
             if self.open.of(slot).is_empty() {
                 self.slots.remove(slot);
+            } else {
+                self.slots.changed(slot);
             }
         }
         let columns = self.rows.gather(&ids)?;
@@ -101,7 +104,7 @@ impl SessionRows {
     }
 
     /// Writes the state.
-    pub fn snapshot(&self, state: &mut StateWriter) -> Result<()> {
+    pub fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION, VERSION, &self.schema());
         self.slots.snapshot(section, |slot, out| {
             out.list(self.open.of(slot).iter(), |out, session| {
@@ -110,6 +113,7 @@ impl SessionRows {
                 self.rows.write_rows(&session.payload, out);
             });
         })?;
+        self.slots.handed_over(state);
         Ok(())
     }
 

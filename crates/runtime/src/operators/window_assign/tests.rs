@@ -3,13 +3,15 @@
 use flott_plan::logical::WindowKind;
 use flott_plan::physical::WindowOf;
 use flott_types::{DataType, RowKind, Schema, Value};
+use proptest::prelude::*;
 
 use super::WindowAssignOperator;
 use crate::clock::VirtualClock;
 use crate::context::TaskInfo;
 use crate::element::StreamElement;
 use crate::marks::{Mark, Marks};
-use crate::operators::testing::{Row, batch, rows, schema};
+use crate::operator::Operator;
+use crate::operators::testing::{Gathers, Row, Side, Ways, batch, cases, rows, schema};
 use crate::testing::OperatorHarness;
 
 fn operator(kind: WindowKind) -> (WindowAssignOperator, Schema, Schema) {
@@ -78,4 +80,123 @@ fn rows_of_a_session_wait_for_its_end() {
     assert_eq!(harness.counts().late_rows, 1);
     harness.end(0).unwrap();
     assert_eq!(texts(&output, harness.take()), ["1 0..24"; 4]);
+}
+
+/// A session of a key, with the times of its rows.
+#[derive(Debug, Clone)]
+struct Session {
+    key: Option<i64>,
+    start: i64,
+    end: i64,
+    times: Vec<i64>,
+}
+
+const GAP: i64 = 6;
+
+/// Sessions by their definition.
+#[derive(Default)]
+struct Model {
+    open: Vec<Session>,
+    late: u64,
+}
+
+impl Model {
+    fn add(&mut self, key: Option<i64>, time: i64, watermark: i64) {
+        let mut joined = Session { key, start: time, end: time + GAP, times: Vec::new() };
+        let meets = |session: &Session| {
+            session.key == key && session.start <= time + GAP && time <= session.end
+        };
+        let (met, open): (Vec<_>, Vec<_>) = self.open.drain(..).partition(meets);
+        self.open = open;
+        if met.is_empty() && joined.end - 1 <= watermark {
+            self.late += 1;
+            return;
+        }
+        for session in met {
+            joined.start = joined.start.min(session.start);
+            joined.end = joined.end.max(session.end);
+            joined.times.extend(session.times);
+        }
+        joined.times.push(time);
+        self.open.push(joined);
+    }
+
+    /// The rows of the sessions that are over: key, time, start and end.
+    fn fire(&mut self, watermark: i64) -> Vec<(Option<i64>, i64, i64, i64)> {
+        let over = |session: &Session| session.end - 1 <= watermark;
+        let (over, open): (Vec<_>, Vec<_>) = self.open.drain(..).partition(over);
+        self.open = open;
+        let rows = over.iter().flat_map(|session| {
+            let row = |time: &i64| (session.key, *time, session.start, session.end);
+            session.times.iter().map(row)
+        });
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_unstable();
+        rows
+    }
+}
+
+fn given(output: &Schema, harness: &mut OperatorHarness) -> Vec<(Option<i64>, i64, i64, i64)> {
+    let millis = |value: &Value| match value {
+        Value::Timestamp(nanos) => (*nanos / 1_000_000) as i64,
+        other => panic!("{other:?}"),
+    };
+    let of = |(kind, row): Row| {
+        assert_eq!((kind, millis(&row[4])), (RowKind::Insert, millis(&row[3]) - 1));
+        (row[0].as_int(), millis(&row[1]), millis(&row[2]), millis(&row[3]))
+    };
+    let mut all: Vec<_> = rows(output, &harness.take_batches()).into_iter().map(of).collect();
+    all.sort_unstable();
+    all
+}
+
+proptest! {
+    #![proptest_config(cases(192))]
+
+    #[test]
+    fn rows_come_with_the_sessions_of_their_keys(
+        steps in prop::collection::vec(
+            (
+                prop::collection::vec((prop::option::weighted(0.8, 0..3i64), -20..60i64), 0..8),
+                0..12i64,
+                prop::bool::weighted(0.2),
+            ),
+            1..10,
+        ),
+    ) {
+        let kind = WindowKind::Session { gap: GAP };
+        let (first, input, output) = operator(kind);
+        let mut harness = OperatorHarness::new(first, 1, None).unwrap().keeping_feed();
+        let mut model = Model::default();
+        let (mut watermark, mut late) = (-30, 0);
+        harness.watermark(0, watermark).unwrap();
+        for (fed, rise, restart) in &steps {
+            let fed: Vec<Row> = fed
+                .iter()
+                .map(|(key, time)| {
+                    model.add(*key, *time, watermark);
+                    let mut row = row(0, Some(*time));
+                    row.1[0] = key.map_or(Value::Null, Value::Int);
+                    row
+                })
+                .collect();
+            if !fed.is_empty() {
+                harness.batch(0, batch(&input, &fed)).unwrap();
+            }
+            watermark += rise;
+            harness.watermark(0, watermark).unwrap();
+            prop_assert_eq!(given(&output, &mut harness), model.fire(watermark));
+            if *restart {
+                late += harness.counts().late_rows;
+                harness = harness.restarted(operator(kind).0).unwrap();
+                harness.watermark(0, watermark).unwrap();
+            }
+        }
+        harness.end(0).unwrap();
+        prop_assert_eq!(given(&output, &mut harness), model.fire(i64::MAX));
+        prop_assert_eq!(late + harness.counts().late_rows, model.late);
+        let make = |_| -> Box<dyn Operator> { Box::new(operator(kind).0) };
+        let inputs = vec![Side::by(input, &[0])];
+        Ways { make: &make, inputs, output, gathers: Gathers::No }.agree(harness.fed())?;
+    }
 }

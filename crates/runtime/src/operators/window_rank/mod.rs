@@ -247,7 +247,7 @@ impl Operator for WindowRankOperator {
             out.u64(window.last);
             self.sorted.write(&window.rows, out);
         })?;
-        self.slots.clear_dirty();
+        self.slots.handed_over(state);
         Ok(())
     }
 

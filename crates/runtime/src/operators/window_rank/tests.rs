@@ -14,7 +14,8 @@ use crate::check::OutputContract;
 use crate::clock::VirtualClock;
 use crate::context::TaskInfo;
 use crate::marks::{Mark, Marks};
-use crate::operators::testing;
+use crate::operator::Operator;
+use crate::operators::testing::{self, Gathers, Side, Ways, cases};
 use crate::testing::OperatorHarness;
 
 const SIZE: i64 = 10;
@@ -148,6 +149,8 @@ fn any_case() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn windows_give_their_first_rows_when_they_end(
         case in any_case(),
@@ -168,7 +171,7 @@ proptest! {
             1..8,
         ),
     ) {
-        let mut it = case.harness();
+        let mut it = case.harness().keeping_feed();
         let mut model = Model::new();
         let (mut watermark, mut current) = (0, i64::MIN);
         for (rows, marks, resume) in &steps {
@@ -221,8 +224,7 @@ proptest! {
             given.sort_by_key(|row| (row.0, row.1));
             prop_assert_eq!(given, expected);
             if *resume {
-                let checkpoint = it.snapshot().unwrap();
-                it = OperatorHarness::resumed(case.operator(), 1, None, Some(&checkpoint)).unwrap();
+                it = it.restarted(case.operator()).unwrap();
             }
         }
         let mut expected = Vec::new();
@@ -231,6 +233,10 @@ proptest! {
         let mut given = case.taken(&mut it);
         given.sort_by_key(|row| (row.0, row.1));
         prop_assert_eq!(given, expected);
+        let make = |_| -> Box<dyn Operator> { Box::new(case.operator()) };
+        let inputs = vec![Side::by(Schema::new(case.fields()), &[2, 3, 0])];
+        let output = case.output();
+        Ways { make: &make, inputs, output, gathers: Gathers::No }.agree(it.fed())?;
     }
 }
 

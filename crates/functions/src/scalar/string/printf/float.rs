@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use flott_types::text::write_double_digits;
+
 /// The decimal digits of a number that is finite and not negative: `0.d₁d₂d₃… × 10^point`.
 struct Digits {
     digits: Vec<u8>,
@@ -11,7 +13,9 @@ struct Digits {
 
 impl Digits {
     fn new(value: f64) -> Self {
-        let text = format!("{value:e}");
+        let mut text = String::new();
+        // Memory is all that writing could fail for.
+        let _ = write_double_digits(&mut text, value);
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let digits = mantissa.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0');
         Self { digits: digits.collect(), point: exponent.parse().unwrap_or(0) + 1 }

@@ -7,15 +7,30 @@ mod updating_bounded;
 
 use flott_plan::logical::{Frame, FrameBound, FrameUnit};
 use flott_plan::physical::{Operand, OverMode, OverWindow, RowOffset, WindowFunction};
-use flott_types::{DataType, Schema, Value};
-use proptest::prelude::ProptestConfig;
+use flott_types::{ChangelogMode, DataType, Schema, Value};
+use proptest::prelude::{ProptestConfig, TestCaseError};
 
-use crate::operators::testing::{call, schema};
+use crate::operator::Operator;
+use crate::operators::testing::{self, Gathers, Side, Ways, call, schema};
+use crate::testing::Fed;
 
-/// `FLOTT_CASES=10000` looks longer than every build should.
 fn cases() -> ProptestConfig {
-    let cases = std::env::var("FLOTT_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig::with_cases(cases.unwrap_or(96))
+    testing::cases(96)
+}
+
+/// Whether all ways of running give the same.
+fn agree<O: Operator + 'static>(
+    spec: &OverWindow,
+    fed: &[Fed],
+    operator: impl Fn() -> O,
+) -> Result<(), TestCaseError> {
+    let make = |_| -> Box<dyn Operator> { Box::new(operator()) };
+    let inputs = vec![Side::by(input(), &[KEY])];
+    let gathers = match spec.mode {
+        OverMode::Updating => Gathers::Around(ChangelogMode::ALL, None),
+        _ => Gathers::No,
+    };
+    Ways { make: &make, inputs, output: output(spec), gathers }.agree(fed)
 }
 
 /// Key, value, order (an INT), time.

@@ -101,7 +101,7 @@ proptest! {
         snapshot in any::<bool>(),
     ) {
         let spec = spec(unit);
-        let mut harness = harness(&spec);
+        let mut harness = harness(&spec).keeping_feed();
         let mut there: Vec<In> = Vec::new();
         let mut result = BTreeMap::new();
         for part in steps.chunks(cut) {
@@ -123,10 +123,10 @@ proptest! {
             apply(&mut result, rows(&output(&spec), &harness.take_batches()));
             prop_assert_eq!(&result, &table(unit, &there));
             if snapshot {
-                let checkpoint = harness.snapshot().unwrap();
-                harness = OperatorHarness::resumed(operator(&spec), 1, None, Some(&checkpoint)).unwrap();
+                harness = harness.restarted(operator(&spec)).unwrap();
             }
         }
+        agree(&spec, harness.fed(), || operator(&spec))?;
     }
 }
 

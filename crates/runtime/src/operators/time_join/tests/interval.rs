@@ -112,13 +112,14 @@ proptest! {
             prop_assert!(contains(&so_far, &case.naive(&inputs, watermark, false)));
             prop_assert!(contains(&case.naive(&inputs, watermark, true), &so_far));
             if step.resume {
-                it = resumed(&mut it, case.operator(true), watermarks);
+                it = resumed(it, case.operator(true), watermarks);
             }
         }
         it.end(0).unwrap();
         it.end(1).unwrap();
         given.extend(taken(&mut it, false).into_iter().map(|(_, pair)| pair));
         prop_assert_eq!(bag(given), case.naive(&inputs, i64::MAX, false));
+        agree(&it, false, &[0], || case.operator(true))?;
     }
 
     #[test]
@@ -160,6 +161,7 @@ proptest! {
                 prop_assert!(*keeps || padded == 0);
             }
         }
+        agree(&it, false, &[0], || case.operator(true))?;
     }
 
     #[test]

@@ -11,8 +11,9 @@ use flott_types::{DataType, RowKind, Schema, Value};
 use proptest::prelude::*;
 
 use crate::element::StreamElement;
-use crate::operators::testing::{batch, rows, schema};
-use crate::testing::OperatorHarness;
+use crate::operator::Operator;
+use crate::operators::testing::{self, Gathers, Side, Ways, batch, rows, schema};
+use crate::testing::{Fed, OperatorHarness};
 
 /// A row of either input: key, time in milliseconds, and a value.
 type Row = (Option<i64>, i64, i64);
@@ -20,12 +21,6 @@ type Row = (Option<i64>, i64, i64);
 type Pair = (Option<Row>, Option<Row>);
 /// How often each pair is there.
 type Bag = BTreeMap<Pair, usize>;
-
-/// `FLOTT_MODEL_CASES` of each property; few by default.
-fn cases() -> ProptestConfig {
-    let wanted = std::env::var("FLOTT_MODEL_CASES").ok().and_then(|text| text.parse().ok());
-    ProptestConfig::with_cases(wanted.unwrap_or(150))
-}
 
 fn side() -> Schema {
     schema(&[DataType::bigint(), DataType::timestamp(3), DataType::bigint()])
@@ -89,23 +84,41 @@ fn elements(it: &mut OperatorHarness) -> (usize, Vec<i64>) {
 
 /// A join both of whose inputs have reached the epoch.
 fn started(operator: impl crate::Operator + 'static) -> OperatorHarness {
-    let mut it = OperatorHarness::new(operator, 2, None).unwrap();
+    let mut it = OperatorHarness::new(operator, 2, None).unwrap().keeping_feed();
     it.watermark(0, 0).unwrap();
     it.watermark(1, 0).unwrap();
     it
 }
 
-/// A join that goes on from another one's snapshot; sources say again how far they are.
+/// A join that goes on from its snapshot; sources say again how far they are.
 fn resumed(
-    it: &mut OperatorHarness,
-    operator: impl crate::Operator + 'static,
+    it: OperatorHarness,
+    operator: impl Operator + 'static,
     watermarks: [i64; 2],
 ) -> OperatorHarness {
-    let checkpoint = it.snapshot().unwrap();
-    let mut it = OperatorHarness::resumed(operator, 2, None, Some(&checkpoint)).unwrap();
+    let mut it = it.restarted(operator).unwrap();
     it.watermark(0, watermarks[0]).unwrap();
     it.watermark(1, watermarks[1]).unwrap();
     it
+}
+
+/// `150` cases of each property, or more.
+fn cases() -> ProptestConfig {
+    testing::cases(150)
+}
+
+/// Whether several tasks give what one gives.
+fn agree<O: Operator + 'static>(
+    it: &OperatorHarness,
+    one_sided: bool,
+    keys: &[usize],
+    operator: impl Fn() -> O,
+) -> Result<(), TestCaseError> {
+    let fed: &[Fed] = it.fed();
+    let make = |_| -> Box<dyn Operator> { Box::new(operator()) };
+    let inputs = vec![Side::by(side(), keys), Side::by(side(), keys)];
+    let output = output(one_sided);
+    Ways { make: &make, inputs, output, gathers: Gathers::No }.agree(fed)
 }
 
 /// Whether a bag holds all that another one does.

@@ -86,18 +86,20 @@ proptest! {
             let watermark = watermarks[0].min(watermarks[1]);
             prop_assert_eq!(bag(given.clone()), case.naive(&left, &versions, watermark));
             if step.resume {
-                it = resumed(&mut it, case.operator(), watermarks);
+                it = resumed(it, case.operator(), watermarks);
             }
         }
         it.end(0).unwrap();
         it.end(1).unwrap();
         given.extend(taken(&mut it, false).into_iter().map(|(_, pair)| pair));
         prop_assert_eq!(bag(given), case.naive(&left, &versions, i64::MAX));
+        agree(&it, false, &[0], || case.operator())?;
     }
 
     #[test]
     fn late_left_rows_come_out_once(case in any_case(), steps in any_steps(-30)) {
-        let mut it = started(Case { kind: JoinKind::Left, ..case }.operator());
+        let case = Case { kind: JoinKind::Left, ..case };
+        let mut it = started(case.operator());
         let mut left = Vec::new();
         let mut watermarks = [0i64; 2];
         for step in &steps {
@@ -119,6 +121,7 @@ proptest! {
         it.end(1).unwrap();
         let given = taken(&mut it, false).into_iter().map(|(_, (left, _))| (left, None));
         prop_assert_eq!(bag(given), bag(left.into_iter().map(|row| (Some(row), None))));
+        agree(&it, false, &[0], || case.operator())?;
     }
 }
 

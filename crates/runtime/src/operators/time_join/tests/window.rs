@@ -119,13 +119,14 @@ proptest! {
             let combined = watermarks[0].min(watermarks[1]);
             prop_assert_eq!(bag(given.clone()), case.naive(&inputs, combined));
             if step.resume {
-                it = resumed(&mut it, case.operator(), watermarks);
+                it = resumed(it, case.operator(), watermarks);
             }
         }
         it.end(0).unwrap();
         it.end(1).unwrap();
         given.extend(taken(&mut it, case.one_sided()).into_iter().map(|(_, pair)| pair));
         prop_assert_eq!(bag(given), case.naive(&inputs, i64::MAX));
+        agree(&it, case.one_sided(), &[0, 1], || case.operator())?;
     }
 }
 

@@ -1,10 +1,21 @@
-//! Helps for tests of operators: calls, batches and rows as values.
+//! Helps for tests of operators: calls, batches and rows as values, and the ways in which operators run.
+
+mod ways;
 
 use flott_functions::{Arg, CallArgs, aggregate_function};
 use flott_plan::physical::ColumnAggregate;
 use flott_types::{ChangelogBatch, DataType, Field, RowKind, Schema, Value};
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
+use proptest::prelude::ProptestConfig;
+
+pub use ways::{Gathers, Side, Ways};
+
+/// So many cases of a property; `FLOTT_CASES=10000` looks longer than every build should.
+pub fn cases(default: u32) -> ProptestConfig {
+    let wanted = std::env::var("FLOTT_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig::with_cases(crate::testing::cases(wanted.unwrap_or(default)))
+}
 
 /// A row of a changelog.
 pub type Row = (RowKind, Vec<Value>);
