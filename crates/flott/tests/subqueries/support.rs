@@ -79,11 +79,6 @@ pub fn give(t: &Tables, value: impl Fn(&Row) -> Option<i64>) -> Answer {
 }
 
 pub fn check(cases: &[Case], correlation: &str) {
-    check_in(cases, correlation, 3);
-}
-
-/// The same with so many tasks an operator where the tables are updated.
-pub fn check_in(cases: &[Case], correlation: &str, parallelism: usize) {
     let seeds = std::env::var("FLOTT_MODEL_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
     for seed in 0..seeds {
         let tables = random(seed);
@@ -96,7 +91,7 @@ pub fn check_in(cases: &[Case], correlation: &str, parallelism: usize) {
             let mut session = session(folder.path(), mode, correlation);
             if views {
                 make_updating(&mut session);
-                session.config_mut().set("parallelism.default", &parallelism.to_string());
+                session.config_mut().set("parallelism.default", "3");
             }
             for case in cases {
                 let mut wanted = (case.model)(if views { &updating } else { &tables });

@@ -91,29 +91,40 @@ fn of_partition(
 }
 
 /// The keys of a join.
+///
+/// Rows are spread over tasks by what they are joined by. The old and the new row of a key that does not hold it may
+/// so go through different tasks, and come in any order to who finds rows by that key: it is none any more.
 pub fn joined(join: &RegularJoin, left_width: usize) -> Vec<Vec<usize>> {
+    let left_unique = in_order(&join.left_unique, &join.left_keys, join.insert_only[0]);
+    let right_unique = in_order(&join.right_unique, &join.right_keys, join.insert_only[1]);
     let right_once = covers(&join.right_unique, &join.right_keys);
     let left_once = covers(&join.left_unique, &join.left_keys);
     match join.kind {
-        JoinKind::Semi | JoinKind::Anti => return join.left_unique.clone(),
+        JoinKind::Semi | JoinKind::Anti => return left_unique,
         _ => {}
     }
     let mut keys = Vec::new();
     // Where each left row meets one right row at most, a left key stays a key.
     if right_once && !join.kind.keeps_right() {
-        keys.extend(join.left_unique.iter().cloned());
+        keys.extend(left_unique.iter().cloned());
     }
     if left_once && !join.kind.keeps_left() {
-        keys.extend(shift(&join.right_unique, left_width));
+        keys.extend(shift(&right_unique, left_width));
     }
     if keys.is_empty() {
-        for left in &join.left_unique {
-            for right in shift(&join.right_unique, left_width) {
+        for left in &left_unique {
+            for right in shift(&right_unique, left_width) {
                 keys.push(left.iter().copied().chain(right).collect());
             }
         }
     }
     keys
+}
+
+/// The keys whose rows stay in order where rows are spread over tasks by some columns.
+fn in_order(keys: &[Vec<usize>], by: &[usize], insert_only: bool) -> Vec<Vec<usize>> {
+    let stays = |key: &&Vec<usize>| insert_only || by.iter().all(|column| key.contains(column));
+    keys.iter().filter(stays).cloned().collect()
 }
 
 /// Whether some key consists of these columns alone, so that no two rows agree in all of them.
