@@ -1,5 +1,6 @@
 //! How much memory the state of a job may use.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,6 +107,7 @@ impl MemoryBudget {
             budget: self.clone(),
             operator: operator.into(),
             spills,
+            allowed: Cell::new(0),
             held: 0,
             charged: 0,
         }
@@ -132,6 +134,8 @@ pub struct MemoryAccount {
     operator: Arc<str>,
     /// Whether the operator can move its state to disk.
     spills: bool,
+    /// What [`Self::room`] said last: the operator has made itself as small as that.
+    allowed: Cell<u64>,
     held: u64,
     charged: u64,
 }
@@ -140,7 +144,8 @@ impl MemoryAccount {
     /// Says that the operator now holds `bytes`; cheap unless that moved by a step.
     ///
     /// Fails when all operators together exceed the budget and it is this one's doing: it cannot move its
-    /// state to disk, or holds more than its share though it did.
+    /// state to disk, or holds more than its share though it did. What others have taken since it asked for
+    /// its [room](Self::room) is not its doing: it makes itself smaller with its next batch.
     pub fn resize(&mut self, bytes: usize) -> Result<()> {
         self.held = bytes as u64;
         let step = self.budget.0.step;
@@ -164,6 +169,7 @@ impl MemoryAccount {
         let left = budget.room().saturating_sub(others);
         let share = budget.share();
         let room = left.max(share);
+        self.allowed.set(room);
         Some(usize::try_from(room).unwrap_or(usize::MAX))
     }
 
@@ -188,7 +194,8 @@ impl MemoryAccount {
         }
         self.charged = bytes;
         let used = budget.used();
-        if used <= budget.limit() || (self.spills && self.held <= budget.share()) {
+        let allowed = self.allowed.get().max(budget.share());
+        if used <= budget.limit() || (self.spills && self.held <= allowed) {
             return Ok(());
         }
         Err(StateError::OverBudget {
@@ -245,6 +252,23 @@ mod tests {
         assert!(budget.used().abs_diff(6 * MIB) < MIB / 10, "{}", budget.used());
         join.resize(100).unwrap();
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn what_others_take_meanwhile_is_nobodys_fault() {
+        let budget = MemoryBudget::spilling(80 * MIB, vec![std::env::temp_dir()]);
+        let mut left = budget.account("Join", true);
+        let mut right = budget.account("Join", true);
+        left.resize(MIB as usize).unwrap();
+        right.resize(MIB as usize).unwrap();
+        // Both ask before either has grown.
+        let (of_left, of_right) = (left.room().unwrap(), right.room().unwrap());
+        left.resize(of_left).unwrap();
+        right.resize(of_right).unwrap();
+        assert!(budget.used() > budget.limit());
+        // With the next batch each is told to make room, and must not keep what it has.
+        assert!(left.room().unwrap() < of_left);
+        assert!(left.resize(of_left + MIB as usize).is_err());
     }
 
     #[test]
