@@ -57,7 +57,7 @@ fn aggregations_and_joins_outgrow_memory() {
     );
     same_in_little_memory(
         "SELECT COUNT(*), SUM(a.v), SUM(b.v * a.v) FROM a JOIN b ON a.k = b.k;",
-        &[],
+        &["--set", "parallelism.default=2"],
     );
     same_in_little_memory(
         "SELECT COUNT(*), SUM(n), SUM(v) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) AS n \

@@ -108,6 +108,10 @@ impl Link {
     fn account(&mut self) -> Result<()> {
         if let Some(room) = self.memory.room() {
             self.call(|operator, context| operator.spill(room, context))?;
+            // Lists of what left take memory too. Who has no room even so lets all keys go.
+            if self.operator.state_bytes() > room {
+                self.call(|operator, context| operator.spill(room, context))?;
+            }
         }
         let bytes = self.operator.state_bytes();
         if cfg!(debug_assertions) && bytes > isize::MAX as usize {
