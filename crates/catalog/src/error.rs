@@ -1,6 +1,7 @@
 //! What catalogs refuse, in Flink's words.
 
 use crate::ObjectPath;
+use crate::connector::ConnectorError;
 
 /// A change of a catalog that cannot be made, or a name that is not there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,10 +16,17 @@ pub enum CatalogError {
     )]
     CatalogInUse(String),
     #[error(
-        "Could not find any factory for identifier '{0}' that implements a catalog.\n\
-         hint: available: generic_in_memory"
+        "Could not find any factory for identifier '{name}' that implements a catalog.\n\
+         hint: available: {known}"
     )]
-    CatalogType(String),
+    CatalogType { name: String, known: String },
+    #[error("{0}")]
+    External(ConnectorError),
+    #[error(
+        "catalog {0} is read only.\n\
+         hint: change its tables where they are kept; CREATE TEMPORARY TABLE makes one for the session"
+    )]
+    ReadOnly(String),
     #[error("A database with name [{database}] does not exist in the catalog: [{catalog}].")]
     NoDatabase { catalog: String, database: String },
     #[error("Database {database} already exists in Catalog {catalog}.")]

@@ -4,6 +4,7 @@
 
 pub mod connector;
 mod error;
+mod external;
 mod manager;
 mod path;
 mod reader;
@@ -12,6 +13,7 @@ mod table;
 mod temporal;
 
 pub use error::CatalogError;
+pub use external::{CatalogDef, CatalogFactory, ExternalCatalog};
 pub use manager::{Catalog, CatalogManager, Database};
 pub use path::ObjectPath;
 pub use reader::CatalogReader;

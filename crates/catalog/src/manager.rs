@@ -6,7 +6,9 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::connector::{Options, Registry};
-use crate::{CatalogError, CatalogReader, ObjectPath, TableLike, TemporalFunction};
+use crate::{
+    CatalogError, CatalogReader, ExternalCatalog, ObjectPath, TableLike, TemporalFunction,
+};
 
 /// `table.builtin-catalog-name`
 const BUILTIN_CATALOG: &str = "default_catalog";
@@ -30,10 +32,12 @@ pub struct CatalogManager {
     registry: Arc<Registry>,
 }
 
-/// A catalog in memory.
+/// A catalog.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
-    /// Its databases by name.
+    /// What is asked for its databases, where they are not in memory.
+    pub external: Option<Arc<dyn ExternalCatalog>>,
+    /// Its databases in memory by name.
     pub databases: BTreeMap<String, Database>,
     /// The database that is current after USE CATALOG.
     pub default_database: String,
@@ -96,17 +100,40 @@ impl CatalogManager {
         self.catalogs.get_mut(name).ok_or_else(|| CatalogError::NoCatalog(name.to_string()))
     }
 
-    /// A database.
-    pub fn database(&self, catalog: &str, database: &str) -> Result<&Database> {
-        self.catalog(catalog)?.databases.get(database).ok_or_else(|| no_database(catalog, database))
+    /// The names of a catalog's databases, sorted.
+    pub fn databases(&self, catalog: &str) -> Result<Vec<String>> {
+        let catalog = self.catalog(catalog)?;
+        match &catalog.external {
+            Some(external) => external.databases().map_err(CatalogError::External),
+            None => Ok(catalog.databases.keys().cloned().collect()),
+        }
+    }
+
+    /// A database; of one that is kept elsewhere only that it is there.
+    pub fn database(&self, catalog: &str, database: &str) -> Result<Database> {
+        let found = self.catalog(catalog)?;
+        let database_of = match &found.external {
+            Some(_) => self.databases(catalog)?.iter().any(|name| name == database).then(Database::default),
+            None => found.databases.get(database).cloned(),
+        };
+        database_of.ok_or_else(|| no_database(catalog, database))
     }
 
     /// A database, to change its options.
     pub fn database_mut(&mut self, catalog: &str, database: &str) -> Result<&mut Database> {
-        self.catalog_mut(catalog)?
+        self.in_memory(catalog)?
             .databases
             .get_mut(database)
             .ok_or_else(|| no_database(catalog, database))
+    }
+
+    /// A catalog whose databases can be changed.
+    fn in_memory(&mut self, name: &str) -> Result<&mut Catalog> {
+        let catalog = self.catalog_mut(name)?;
+        match catalog.external {
+            Some(_) => Err(CatalogError::ReadOnly(name.to_string())),
+            None => Ok(catalog),
+        }
     }
 
     /// Makes a catalog current, and its default database.
@@ -139,14 +166,36 @@ impl CatalogManager {
                 Err(CatalogError::CatalogExists(name.to_string()))
             };
         }
-        match options.raw("type") {
-            Some(IN_MEMORY) => {}
-            other => return Err(CatalogError::CatalogType(other.unwrap_or_default().to_string())),
-        }
-        let database = options.raw("default-database").unwrap_or("default").to_string();
-        let catalog = Catalog { options, comment, ..Catalog::with_database(database) };
-        self.catalogs.insert(name.to_string(), catalog);
+        let opened = match options.raw("type") {
+            Some(IN_MEMORY) => {
+                let database = options.raw("default-database").unwrap_or("default");
+                Catalog::with_database(database.to_string())
+            }
+            other => self.open(other.unwrap_or_default(), &options)?,
+        };
+        self.catalogs.insert(name.to_string(), Catalog { options, comment, ..opened });
         Ok(())
+    }
+
+    /// Opens a catalog that is kept elsewhere.
+    fn open(&self, catalog_type: &str, options: &Options) -> Result<Catalog> {
+        let known = self.registry.catalogs();
+        let Some(def) = known.iter().find(|def| def.name == catalog_type) else {
+            let names = known.iter().map(|def| def.name).chain([IN_MEMORY]).collect::<Vec<_>>();
+            return Err(CatalogError::CatalogType {
+                name: catalog_type.to_string(),
+                known: names.join(", "),
+            });
+        };
+        options
+            .validate(&format!("catalog '{catalog_type}'"), def.options)
+            .map_err(CatalogError::External)?;
+        let external = (def.open)(options).map_err(CatalogError::External)?;
+        Ok(Catalog {
+            default_database: external.default_database().to_string(),
+            external: Some(external),
+            ..Catalog::default()
+        })
     }
 
     /// Drops a catalog that is not current.
@@ -168,7 +217,7 @@ impl CatalogManager {
         database: Database,
         if_not_exists: bool,
     ) -> Result<()> {
-        let databases = &mut self.catalog_mut(catalog)?.databases;
+        let databases = &mut self.in_memory(catalog)?.databases;
         if databases.contains_key(name) {
             return if if_not_exists {
                 Ok(())
@@ -196,6 +245,7 @@ impl CatalogManager {
             Err(_) if if_exists => return Ok(()),
             Err(error) => return Err(error),
         };
+        self.in_memory(catalog)?;
         if !database.objects.is_empty() && !cascade {
             return Err(CatalogError::DatabaseNotEmpty {
                 catalog: catalog.to_string(),
@@ -211,13 +261,19 @@ impl CatalogManager {
 
     /// The names of the tables and views that a database shows, temporary ones included, sorted.
     pub fn object_names(&self, catalog: &str, database: &str) -> Result<Vec<String>> {
-        let permanent = self.database(catalog, database)?.objects.keys().cloned();
+        let permanent: Vec<String> = match &self.catalog(catalog)?.external {
+            Some(external) => {
+                self.database(catalog, database)?;
+                external.tables(database).map_err(CatalogError::External)?
+            }
+            None => self.database(catalog, database)?.objects.into_keys().collect(),
+        };
         let temporary = self
             .temporary
             .keys()
             .filter(|path| path.catalog == catalog && path.database == database)
             .map(|path| path.object.clone());
-        let mut names: Vec<String> = permanent.chain(temporary).collect();
+        let mut names: Vec<String> = permanent.into_iter().chain(temporary).collect();
         names.sort_unstable();
         names.dedup();
         Ok(names)
@@ -240,7 +296,7 @@ impl CatalogManager {
         let exists = if temporary {
             self.temporary.contains_key(path)
         } else {
-            self.database(&path.catalog, &path.database)?.objects.contains_key(&path.object)
+            self.database_mut(&path.catalog, &path.database)?.objects.contains_key(&path.object)
         };
         if exists {
             return match (if_not_exists, temporary) {
@@ -285,7 +341,7 @@ impl CatalogManager {
                 let kind = if is_view { "view" } else { "table" };
                 return Err(CatalogError::TemporaryHides { kind, path: path.clone() });
             }
-            if self.permanent(path).is_some_and(fits) {
+            if self.permanent(path)?.as_ref().is_some_and(fits) {
                 self.database_mut(&path.catalog, &path.database)?.objects.remove(&path.object);
                 return Ok(());
             }
@@ -296,7 +352,7 @@ impl CatalogManager {
     /// Gives a permanent table or view another name in its database.
     pub fn rename(&mut self, path: &ObjectPath, new_name: &str) -> Result<()> {
         let target = ObjectPath { object: new_name.to_string(), ..path.clone() };
-        if self.find(&target).is_some() {
+        if self.find(&target)?.is_some() {
             return Err(CatalogError::ObjectExists(target));
         }
         let objects = &mut self.database_mut(&path.catalog, &path.database)?.objects;
@@ -336,8 +392,15 @@ impl CatalogManager {
     }
 
     /// The permanent table or view of a path.
-    pub fn permanent(&self, path: &ObjectPath) -> Option<&TableLike> {
-        self.catalogs.get(&path.catalog)?.databases.get(&path.database)?.objects.get(&path.object)
+    pub fn permanent(&self, path: &ObjectPath) -> Result<Option<TableLike>> {
+        let Some(catalog) = self.catalogs.get(&path.catalog) else { return Ok(None) };
+        if let Some(external) = &catalog.external {
+            let table = external.table(&path.database, &path.object);
+            let table = table.map_err(CatalogError::External)?;
+            return Ok(table.map(|table| TableLike::Table(Arc::new(table))));
+        }
+        let database = catalog.databases.get(&path.database);
+        Ok(database.and_then(|database| database.objects.get(&path.object)).cloned())
     }
 }
 
@@ -369,8 +432,11 @@ impl CatalogReader for CatalogManager {
         }
     }
 
-    fn find(&self, path: &ObjectPath) -> Option<TableLike> {
-        self.temporary.get(path).or_else(|| self.permanent(path)).cloned()
+    fn find(&self, path: &ObjectPath) -> Result<Option<TableLike>> {
+        match self.temporary.get(path) {
+            Some(object) => Ok(Some(object.clone())),
+            None => self.permanent(path),
+        }
     }
 
     fn find_function(&self, path: &ObjectPath) -> Option<&str> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::connector::Registry;
-use crate::{ObjectPath, TableLike, TemporalFunction};
+use crate::{CatalogError, ObjectPath, TableLike, TemporalFunction};
 
 /// Read access to the catalogs of a session.
 pub trait CatalogReader {
@@ -11,8 +11,9 @@ pub trait CatalogReader {
     /// what is missing.
     fn qualify(&self, name: &[&str]) -> ObjectPath;
 
-    /// The table or view of a path; a temporary object hides a permanent one.
-    fn find(&self, path: &ObjectPath) -> Option<TableLike>;
+    /// The table or view of a path; a temporary object hides a permanent one. Fails when a catalog
+    /// that is kept elsewhere cannot be asked.
+    fn find(&self, path: &ObjectPath) -> Result<Option<TableLike>, CatalogError>;
 
     /// The class of a user-defined function of this path.
     fn find_function(&self, path: &ObjectPath) -> Option<&str>;

@@ -8,12 +8,13 @@
 //!
 //! ```
 //! let names: Vec<_> = flott_connectors::all().iter().map(|def| def.name).collect();
-//! assert_eq!(names, ["blackhole", "datagen", "filesystem", "kafka", "nexmark", "print", "upsert-kafka"]);
+//! assert_eq!(names, ["blackhole", "datagen", "filesystem", "jdbc", "kafka", "nexmark", "print", "upsert-kafka"]);
 //! ```
 //!
 //! | connector | reads | writes |
 //! |---|---|---|
 //! | `filesystem` | files and directories, bounded or watched | part files, exactly once |
+//! | `jdbc` | tables of databases, by scans and by key | the same, by key or adding rows |
 //! | `datagen` | generated rows | |
 //! | `nexmark` | the events of the Nexmark benchmark | |
 //! | `kafka` | partitions of topics, side by side | records, in transactions if wanted |
@@ -27,11 +28,13 @@ mod common;
 mod datagen;
 mod filesystem;
 mod format;
+mod jdbc;
 mod kafka;
 pub mod nexmark;
 mod pack;
 mod print;
 
+use flott_catalog::CatalogDef;
 use flott_catalog::connector::ConnectorDef;
 
 /// All connectors of this crate, by name.
@@ -40,9 +43,15 @@ pub fn all() -> Vec<&'static ConnectorDef> {
         &blackhole::BLACKHOLE,
         &datagen::DATAGEN,
         &filesystem::FILESYSTEM,
+        &jdbc::JDBC,
         &kafka::KAFKA,
         &nexmark::NEXMARK,
         &print::PRINT,
         &kafka::UPSERT_KAFKA,
     ]
+}
+
+/// All types of catalogs that are kept elsewhere, by name.
+pub fn catalogs() -> Vec<&'static CatalogDef> {
+    vec![&jdbc::JDBC_CATALOG]
 }

@@ -54,7 +54,8 @@ impl TableEnvironment {
     /// A session with all connectors and formats, whose relative paths start at the current
     /// directory.
     pub fn new() -> Self {
-        let registry = Registry::new(flott_connectors::all(), flott_formats::all());
+        let registry = Registry::new(flott_connectors::all(), flott_formats::all())
+            .with_catalogs(flott_connectors::catalogs());
         Self::with_registry(Arc::new(registry), PathBuf::from("."))
     }
 
@@ -150,7 +151,7 @@ impl TableEnvironment {
     ) -> Result<(), Error> {
         let parts: Vec<&str> = table.split('.').collect();
         let path = self.catalogs.qualify(&parts);
-        let schema = match self.catalogs.find(&path) {
+        let schema = match self.catalogs.find(&path)? {
             Some(TableLike::Table(table)) => table.schema(),
             Some(TableLike::View(view)) => view.schema.clone(),
             None => return Err(PlanError::new(format!("Object '{table}' not found")).into()),
@@ -272,7 +273,7 @@ impl TableEnvironment {
         for node in &plan.nodes {
             let Some(scan) = node.op.scan() else { continue };
             let OnBadRecord::DeadLetter(path) = &scan.on_error else { continue };
-            let Some(TableLike::Table(table)) = self.catalogs.find(path) else {
+            let Some(TableLike::Table(table)) = self.catalogs.find(path)? else {
                 return Err(PlanError::new(format!(
                     "the dead-letter table '{path}' does not exist"
                 ))
@@ -290,7 +291,7 @@ impl TableEnvironment {
         let Some(name) = self.config.late_rows_table() else { return Ok(None) };
         let parts: Vec<&str> = name.split('.').collect();
         let path = self.catalogs.qualify(&parts);
-        let Some(TableLike::Table(table)) = self.catalogs.find(&path) else {
+        let Some(TableLike::Table(table)) = self.catalogs.find(&path)? else {
             return Err(PlanError::new(format!(
                 "the table '{path}' of option 'table.exec.late-rows.table' does not exist"
             ))

@@ -202,8 +202,10 @@ pub fn describe(plan: &PhysicalPlan, id: NodeId) -> String {
             if !metadata.is_empty() {
                 let _ = write!(text, ", metadata=[{}]", metadata.join(", "));
             }
-            if !scan.filters.is_empty() {
-                let filters: Vec<String> = scan.filters.iter().map(ToString::to_string).collect();
+            let filters = scan.filters.iter().map(ToString::to_string);
+            let filters: Vec<String> =
+                filters.chain(scan.predicates.iter().map(ToString::to_string)).collect();
+            if !filters.is_empty() {
                 let _ = write!(text, ", filter=[{}]", filters.join(" AND "));
             }
             if let Some(limit) = scan.limit {

@@ -6,7 +6,7 @@ mod rank;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use flott_catalog::connector::{ScanColumn, SplitFilter, TableSink, TableSource};
+use flott_catalog::connector::{PushedPredicate, ScanColumn, SplitFilter, TableSink, TableSource};
 use flott_catalog::{ObjectPath, Table};
 use flott_functions::aggregate::AggregateFunction;
 use flott_functions::table::TableFunction;
@@ -114,6 +114,8 @@ pub struct Scan {
     pub limit: Option<u64>,
     /// Conditions that the source decides for whole splits.
     pub filters: Vec<SplitFilter>,
+    /// Conditions that the source hands on to what holds the rows.
+    pub predicates: Vec<PushedPredicate>,
     /// Where bad records go: `fail`, `skip` or the dead-letter table's name.
     pub on_error: OnBadRecord,
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use flott_types::{ChangelogMode, DataType, Schema};
 use jiff::tz::TimeZone;
 
+use crate::CatalogDef;
+
 use super::{
     ConnectorError, DecodeContext, Decoder, EncodeContext, Encoder, OptionDef, Options, ScanColumn,
     TableSink, TableSource,
@@ -124,12 +126,23 @@ pub struct TableContext {
 pub struct Registry {
     connectors: Vec<&'static ConnectorDef>,
     formats: Vec<&'static FormatDef>,
+    catalogs: Vec<&'static CatalogDef>,
 }
 
 impl Registry {
     /// A registry of these connectors and formats.
     pub fn new(connectors: Vec<&'static ConnectorDef>, formats: Vec<&'static FormatDef>) -> Self {
-        Self { connectors, formats }
+        Self { connectors, formats, catalogs: Vec::new() }
+    }
+
+    /// The same registry with these types of catalogs.
+    pub fn with_catalogs(self, catalogs: Vec<&'static CatalogDef>) -> Self {
+        Self { catalogs, ..self }
+    }
+
+    /// The types of catalogs in the order of their registration.
+    pub fn catalogs(&self) -> &[&'static CatalogDef] {
+        &self.catalogs
     }
 
     /// The connectors in the order of their registration.

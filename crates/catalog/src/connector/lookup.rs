@@ -5,7 +5,7 @@ use std::time::Duration;
 use arrow::record_batch::RecordBatch;
 
 use super::reload::{OPTIONS as RELOAD, Reload};
-use super::{ConnectorError, OptionDef, OptionKind, Options, ScanColumn};
+use super::{ConnectorError, OptionDef, OptionKind, Options, PushedPredicate, ScanColumn};
 
 /// A table whose rows can be fetched by key: what `FOR SYSTEM_TIME AS OF` processing time asks.
 pub trait LookupSource: Send + Sync {
@@ -20,6 +20,8 @@ pub struct LookupRequest {
     pub columns: Vec<ScanColumn>,
     /// The key: positions in `columns`.
     pub keys: Vec<usize>,
+    /// Conditions that the source said it supports; rows for which one does not hold are not wanted.
+    pub predicates: Vec<PushedPredicate>,
 }
 
 /// Fetches rows by key. Runs on the thread of an operator's task and may block.
@@ -92,6 +94,26 @@ const CACHE_MISSING_KEY: OptionDef = OptionDef::new(
 )
 .default("true");
 
+const OLD_MAX_ROWS: OptionDef = OptionDef::new(
+    "lookup.cache.max-rows",
+    OptionKind::Int,
+    "the old name of 'lookup.partial-cache.max-rows'; with 'lookup.cache.ttl' it makes the cache PARTIAL",
+);
+const OLD_TTL: OptionDef = OptionDef::new(
+    "lookup.cache.ttl",
+    OptionKind::Duration,
+    "the old name of 'lookup.partial-cache.expire-after-write'",
+);
+const OLD_CACHE_MISSING_KEY: OptionDef = OptionDef::new(
+    "lookup.cache.caching-missing-key",
+    OptionKind::Bool,
+    "the old name of 'lookup.partial-cache.cache-missing-key'",
+)
+.default("true");
+
+/// The options that Flink had before `lookup.cache`, of connectors that keep them.
+pub const OLD_LOOKUP_OPTIONS: &[OptionDef] = &[OLD_MAX_ROWS, OLD_TTL, OLD_CACHE_MISSING_KEY];
+
 /// The options of tables that can be looked up.
 pub const LOOKUP_OPTIONS: &[OptionDef] = &[
     CACHE,
@@ -111,7 +133,7 @@ impl LookupCache {
     ///
     /// Fails on values that are none, and on a partial cache that nothing bounds.
     pub fn of(options: &Options) -> Result<Option<Self>, ConnectorError> {
-        let Some(kind) = options.raw(CACHE.key) else { return Ok(None) };
+        let Some(kind) = options.raw(CACHE.key) else { return Self::of_old(options) };
         CACHE.check(CACHE.key, kind)?;
         Ok(Some(match kind.to_ascii_uppercase().as_str() {
             "PARTIAL" => {
@@ -139,5 +161,20 @@ impl LookupCache {
             "FULL" => Self::Full { reload: Reload::of(options)? },
             _ => Self::None,
         }))
+    }
+
+    /// What the options say that Flink had before `lookup.cache`: both bounds make a partial cache.
+    fn of_old(options: &Options) -> Result<Option<Self>, ConnectorError> {
+        let (rows, ttl) = (options.int(&OLD_MAX_ROWS)?, options.duration(&OLD_TTL)?);
+        let rows = rows.and_then(|rows| u64::try_from(rows).ok()).filter(|rows| *rows > 0);
+        let (Some(rows), Some(ttl)) = (rows, ttl.filter(|ttl| !ttl.is_zero())) else {
+            return Ok(None);
+        };
+        Ok(Some(Self::Partial(PartialCache {
+            expire_after_access: None,
+            expire_after_write: Some(ttl),
+            max_rows: Some(rows),
+            cache_missing_key: options.bool(&OLD_CACHE_MISSING_KEY)?,
+        })))
     }
 }

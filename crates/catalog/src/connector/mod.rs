@@ -7,6 +7,7 @@ mod error;
 mod format;
 mod lookup;
 mod options;
+mod predicate;
 mod reload;
 mod sink;
 mod source;
@@ -23,9 +24,10 @@ pub use format::{
 };
 pub use lookup::{
     LOOKUP_OPTIONS, LookupCache, LookupReader, LookupRequest, LookupRows, LookupSource,
-    PartialCache,
+    OLD_LOOKUP_OPTIONS, PartialCache,
 };
 pub use options::{OptionDef, OptionKind, Options, parse_duration, parse_memory_size};
+pub use predicate::{Comparison, Predicate, PredicateSupport, PushedPredicate};
 pub use reload::Reload;
 pub use sink::{Committable, Committer, SinkWriter, TableSink, WriterContext};
 pub use source::{

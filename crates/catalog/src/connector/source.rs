@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use flott_types::{ChangelogBatch, ChangelogMode};
 
-use super::{ConnectorError, LookupSource, MetadataColumn, SplitFilter};
+use super::{
+    ConnectorError, LookupSource, MetadataColumn, Predicate, PredicateSupport, PushedPredicate,
+    SplitFilter,
+};
 
 /// A table that can be scanned.
 ///
@@ -29,6 +32,12 @@ pub trait TableSource: Send + Sync {
     /// [`ScanRequest::filters`] and not evaluated again.
     fn split_columns(&self) -> Vec<ScanColumn> {
         Vec::new()
+    }
+
+    /// What the source can do with a condition on its columns: what it supports is handed over in
+    /// [`ScanRequest::predicates`].
+    fn predicate_support(&self, _predicate: &Predicate) -> PredicateSupport {
+        PredicateSupport::None
     }
 
     /// The number of tasks that the source wants, if it has a say (`scan.parallelism`).
@@ -75,6 +84,8 @@ pub struct ScanRequest {
     /// Splits for which one of these is not TRUE are left out; only over
     /// [`TableSource::split_columns`].
     pub filters: Vec<SplitFilter>,
+    /// Conditions that the source said it supports; rows for which one does not hold are not needed.
+    pub predicates: Vec<PushedPredicate>,
 }
 
 /// A column that a scan gives.

@@ -38,7 +38,7 @@ fn refusal(columns: &[(&str, DataType)], options: &[(&str, &str)]) -> ConnectorE
 
 fn request(columns: usize, limit: Option<u64>) -> ScanRequest {
     let columns = (0..columns).map(ScanColumn::Physical).collect();
-    ScanRequest { columns, limit, filters: vec![] }
+    ScanRequest { columns, limit, ..Default::default() }
 }
 
 fn reader_context(task: usize, parallelism: usize, max_rows: usize) -> ReaderContext {

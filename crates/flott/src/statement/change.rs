@@ -15,7 +15,7 @@ use crate::{Error, Outcome, TableEnvironment};
 impl TableEnvironment {
     pub(super) fn alter_table(&mut self, alter: &AlterTable) -> Result<Outcome, Error> {
         let path = self.path(&alter.name);
-        let table = match self.alterable_table(&path) {
+        let table = match self.alterable_table(&path)? {
             Some(table) => table,
             None if alter.if_exists => return Ok(Outcome::Done),
             None => return Err(CatalogError::NotAlterable(path).into()),
@@ -29,20 +29,20 @@ impl TableEnvironment {
         Ok(Outcome::Done)
     }
 
-    fn alterable_table(&self, path: &ObjectPath) -> Option<Arc<Table>> {
+    fn alterable_table(&self, path: &ObjectPath) -> Result<Option<Arc<Table>>, Error> {
         if self.catalogs.is_temporary(path) {
-            return None;
+            return Ok(None);
         }
-        match self.catalogs.permanent(path) {
-            Some(TableLike::Table(table)) => Some(table.clone()),
-            _ => None,
+        match self.catalogs.permanent(path)? {
+            Some(TableLike::Table(table)) => Ok(Some(table)),
+            _ => Ok(None),
         }
     }
 
     pub(super) fn alter_view(&mut self, alter: &AlterView) -> Result<Outcome, Error> {
         let path = self.path(&alter.name);
         let temporary = self.catalogs.is_temporary(&path);
-        let view = match self.catalogs.find(&path) {
+        let view = match self.catalogs.find(&path)? {
             Some(TableLike::View(view)) => view,
             _ => {
                 let kind = "View";

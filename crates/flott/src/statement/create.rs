@@ -19,7 +19,7 @@ impl TableEnvironment {
         let exists = if create.temporary {
             self.catalogs.is_temporary(&path)
         } else {
-            self.catalogs.permanent(&path).is_some()
+            self.catalogs.permanent(&path)?.is_some()
         };
         if exists && create.if_not_exists && create.query.is_none() {
             return Ok(Outcome::Done);
@@ -57,7 +57,7 @@ impl TableEnvironment {
         })?;
         // An existing table keeps its columns: the query must fit them as in any INSERT.
         let path = self.path(&create.name);
-        let by_name = match self.catalogs.find(&path) {
+        let by_name = match self.catalogs.find(&path)? {
             Some(TableLike::Table(table)) => {
                 names.iter().all(|name| {
                     name.as_simple().is_some_and(|name| {

@@ -66,7 +66,7 @@ impl TableEnvironment {
 
     fn columns(&self, name: &ObjectName) -> Result<Vec<Description>, Error> {
         let path = self.path(name);
-        match self.catalogs.find(&path) {
+        match self.catalogs.find(&path)? {
             Some(TableLike::Table(table)) => Ok(describe_table(&table)),
             Some(TableLike::View(view)) => Ok(describe_schema(&view.schema)),
             None => Err(PlanError::new(format!(

@@ -30,14 +30,10 @@ impl TableEnvironment {
                     Some(name) => last(name),
                     None => self.catalogs.current_catalog(),
                 };
-                let databases = &self.catalogs.catalog(catalog)?.databases;
-                list("database name", databases.keys().cloned().collect())
+                list("database name", self.catalogs.databases(catalog)?)
             }
-            ShowKind::Tables => list("table name", self.objects(show, |_| true)?),
-            ShowKind::Views => list(
-                "view name",
-                self.objects(show, |object| matches!(object, TableLike::View(_)))?,
-            ),
+            ShowKind::Tables => list("table name", self.objects(show, true)?),
+            ShowKind::Views => list("view name", self.objects(show, false)?),
             ShowKind::CreateCatalog(name) => {
                 let catalog = self.catalogs.catalog(&name.value)?;
                 let options: Vec<String> = catalog
@@ -82,11 +78,8 @@ impl TableEnvironment {
         })
     }
 
-    fn objects(
-        &self,
-        show: &Show,
-        wanted: impl Fn(&TableLike) -> bool,
-    ) -> Result<Vec<String>, Error> {
+    /// The names of views, and of tables if they are wanted, too.
+    fn objects(&self, show: &Show, tables: bool) -> Result<Vec<String>, Error> {
         let (catalog, database) = match &show.within {
             Some(name) => self.database_path(name)?,
             None => (
@@ -95,17 +88,29 @@ impl TableEnvironment {
             ),
         };
         let names = self.catalogs.object_names(&catalog, &database)?;
-        let of_kind = |name: &String| {
-            let path = flott_catalog::ObjectPath::new(&catalog, &database, name);
-            self.catalogs.find(&path).is_some_and(|object| wanted(&object))
-        };
-        Ok(names.into_iter().filter(of_kind).collect())
+        let mut shown = Vec::new();
+        for name in names {
+            let path = flott_catalog::ObjectPath::new(&catalog, &database, &name);
+            // Of what is kept elsewhere only tables are listed, which need not be asked for one by one.
+            let is_elsewhere = self.catalogs.catalog(&catalog)?.external.is_some();
+            let fits = match is_elsewhere && !self.catalogs.is_temporary(&path) {
+                true => tables,
+                false => self.catalogs.find(&path)?.is_some_and(|object| match object {
+                    TableLike::Table(_) => tables,
+                    TableLike::View(_) => true,
+                }),
+            };
+            if fits {
+                shown.push(name);
+            }
+        }
+        Ok(shown)
     }
 
     fn show_create_table(&self, name: &ObjectName) -> Result<String, Error> {
         let path = self.path(name);
         let error = |message: String| Err(PlanError::new(message).at(name.span).into());
-        match self.catalogs.find(&path) {
+        match self.catalogs.find(&path)? {
             Some(TableLike::Table(table)) => {
                 Ok(create_table(&path, &table, self.catalogs.is_temporary(&path)))
             }
@@ -124,7 +129,7 @@ impl TableEnvironment {
     fn show_create_view(&self, name: &ObjectName) -> Result<String, Error> {
         let path = self.path(name);
         let error = |message: String| Err(PlanError::new(message).at(name.span).into());
-        match self.catalogs.find(&path) {
+        match self.catalogs.find(&path)? {
             Some(TableLike::View(view)) => {
                 Ok(create_view(&path, &view, self.catalogs.is_temporary(&path)))
             }
@@ -142,7 +147,7 @@ impl TableEnvironment {
 
     fn show_partitions(&self, name: &ObjectName) -> Result<Table, Error> {
         let path = self.path(name);
-        match self.catalogs.find(&path) {
+        match self.catalogs.find(&path)? {
             Some(TableLike::Table(table)) if !table.partition_keys.is_empty() => {
                 Ok(texts(&["partition name"], Vec::new()))
             }

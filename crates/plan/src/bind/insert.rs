@@ -40,7 +40,7 @@ impl Binder<'_> {
                 .hint("SET 'execution.runtime-mode' = 'batch'"));
         }
         let path = self.catalog.qualify(&name_parts(&insert.target));
-        let table = match self.catalog.find(&path) {
+        let table = match self.catalog.find(&path)? {
             Some(TableLike::Table(table)) => table,
             Some(TableLike::View(_)) => {
                 return Err(PlanError::new(format!("'{path}' is a view and cannot be written"))

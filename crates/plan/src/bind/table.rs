@@ -69,7 +69,7 @@ impl Binder<'_> {
             return Ok(Bound { plan, scope });
         }
         let path = self.catalog.qualify(&name_parts(name));
-        let plan = match self.catalog.find(&path) {
+        let plan = match self.catalog.find(&path)? {
             Some(TableLike::Table(table)) => self.scan(&path, &table, hints, name.span)?,
             Some(TableLike::View(view)) => self.view(&view, hints, name.span)?,
             None => return Err(object_not_found(name, &path)),
@@ -327,6 +327,7 @@ impl Binder<'_> {
             idle_timeout: (idle > 0).then_some(idle),
             limit: None,
             filters: Vec::new(),
+            predicates: Vec::new(),
             on_error: self.on_bad_record(table)?,
         };
         let plan = LogicalPlan::spanned(LogicalOp::Scan(scan), Vec::new(), scan_schema, span);

@@ -74,7 +74,7 @@ impl Binder<'_> {
     fn like_source(&self, like: &ast::TableLike) -> Result<Arc<Table>> {
         let parts: Vec<&str> = like.source.parts.iter().map(|part| part.value.as_str()).collect();
         let path = self.catalog.qualify(&parts);
-        match self.catalog.find(&path) {
+        match self.catalog.find(&path)? {
             Some(TableLike::Table(table)) => Ok(table),
             Some(TableLike::View(_)) => Err(PlanError::new(format!(
                 "Source table '{}' of the LIKE clause can not be a VIEW",

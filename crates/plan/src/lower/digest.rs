@@ -18,7 +18,7 @@ pub fn of(op: &PhysicalOp, inputs: &[PhysicalInput]) -> Option<String> {
         PhysicalOp::Source(scan) => {
             write!(out, "source {} {:?}", scan.identity, scan.columns).ok()?;
             write!(out, " {:?} {:?} {:?}", scan.watermark, scan.idle_timeout, scan.limit).ok()?;
-            write!(out, " {:?}", scan.filters).ok()?;
+            write!(out, " {:?} {:?}", scan.filters, scan.predicates).ok()?;
         }
         PhysicalOp::Match(pattern) => write!(out, "match {}", pattern.digest()).ok()?,
         PhysicalOp::Calc(calc) => {

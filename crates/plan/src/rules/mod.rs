@@ -7,6 +7,7 @@ mod prune_columns;
 mod prune_empty;
 mod push_filters;
 mod push_limits;
+mod push_predicates;
 mod push_split_filters;
 mod rank;
 mod reject_nulls;
@@ -29,6 +30,7 @@ const RULES: &[(&str, Rule)] = &[
     ("push filters", push_filters::apply),
     ("filters on ranks", rank::apply),
     ("push split filters", push_split_filters::apply),
+    ("push predicates", push_predicates::apply),
     ("push limits", push_limits::apply),
     ("prune columns", prune_columns::apply),
 ];

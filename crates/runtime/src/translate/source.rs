@@ -28,6 +28,7 @@ pub(super) fn source(scan: &Scan, around: &Surroundings) -> Result<SourceSpec> {
             columns: scan.columns.clone(),
             limit: scan.limit,
             filters: scan.filters.clone(),
+            predicates: scan.predicates.clone(),
         },
         watermark,
         bad_records: (around.bad_records)(scan)?,

@@ -65,14 +65,24 @@ impl LookupJoinOperator {
         let columns = spec.table.columns.clone();
         let keys: Vec<usize> = spec.keys.iter().map(|key| key.column).collect();
         let source = spec.table.source.clone();
-        let request = LookupRequest { columns: columns.clone(), keys: keys.clone() };
+        let predicates = spec.table.predicates.clone();
+        let request = LookupRequest {
+            columns: columns.clone(),
+            keys: keys.clone(),
+            predicates: predicates.clone(),
+        };
         let reader = source.lookup().map(|lookup| lookup.reader(&request)).transpose();
         let reader = reader.map_err(RuntimeError::operator)?;
         let cache = LookupCache::of(&spec.table.table.options).map_err(RuntimeError::operator)?;
         let whole = WholeTable {
             types: types(spec)?,
             source,
-            request: ScanRequest { columns, ..Default::default() },
+            request: ScanRequest {
+                columns,
+                filters: spec.table.filters.clone(),
+                predicates,
+                limit: None,
+            },
             bad_records,
             keys,
         };

@@ -115,6 +115,7 @@ fn operator(
             idle_timeout: None,
             limit: None,
             filters: Vec::new(),
+            predicates: Vec::new(),
             on_error: OnBadRecord::Fail,
         },
         keys: vec![LookupKey { column: 0, value: LookupValue::Column(0) }],
