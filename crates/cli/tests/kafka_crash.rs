@@ -35,9 +35,9 @@ struct Topics {
 
 impl Topics {
     fn new(server: &str) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
+        let run = now().as_micros();
         let topic = |name: &str| {
-            let topic = format!("crash-{name}-{now}");
+            let topic = format!("crash-{name}-{run}");
             client(server).create_topic(&topic, 2, &[]).unwrap();
             topic
         };
@@ -94,7 +94,18 @@ impl Topics {
             }
             let (value, none) = (format!("{{\"id\":{id}}}"), [].into_iter());
             let partition = Some((id % 2) as i32);
-            producer.send(&topic, partition, 0, None, Some(value.as_bytes()), none).unwrap();
+            // A broker forgets the numbers of producers whose records are old, and would write a
+            // batch that is sent again twice.
+            producer
+                .send(
+                    &topic,
+                    partition,
+                    now().as_millis() as i64,
+                    None,
+                    Some(value.as_bytes()),
+                    none,
+                )
+                .unwrap();
         }
         producer.flush().unwrap();
     }
@@ -118,6 +129,11 @@ impl Topics {
     fn written(&self) -> (Vec<String>, Vec<String>) {
         (read(&self.server, &self.every), read(&self.server, &self.counts))
     }
+}
+
+/// Since 1970.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
 }
 
 fn config(server: &str) -> Arc<ClientConfig> {
