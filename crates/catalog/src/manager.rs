@@ -113,7 +113,9 @@ impl CatalogManager {
     pub fn database(&self, catalog: &str, database: &str) -> Result<Database> {
         let found = self.catalog(catalog)?;
         let database_of = match &found.external {
-            Some(_) => self.databases(catalog)?.iter().any(|name| name == database).then(Database::default),
+            Some(_) => {
+                self.databases(catalog)?.iter().any(|name| name == database).then(Database::default)
+            }
             None => found.databases.get(database).cloned(),
         };
         database_of.ok_or_else(|| no_database(catalog, database))

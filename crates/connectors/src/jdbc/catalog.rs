@@ -153,7 +153,9 @@ impl ExternalCatalog for JdbcCatalog {
         let rows = rows.map_err(|error| self.failed(error))?;
         let mut names: Vec<String> = rows
             .into_iter()
-            .map(|row| row.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>())
+            .map(|row| {
+                row.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>()
+            })
             .map(|parts| parts.join("."))
             .collect();
         names.sort_unstable();
@@ -166,7 +168,9 @@ impl ExternalCatalog for JdbcCatalog {
         }
         let mut connection = self.connect(database)?;
         let found = self.metadata.table(&mut *connection, database, name);
-        let Some(found) = found.map_err(|error| self.failed(error).at(format!("table '{name}'")))? else {
+        let Some(found) =
+            found.map_err(|error| self.failed(error).at(format!("table '{name}'")))?
+        else {
             return Ok(None);
         };
         let (constraint, key) = found.key;

@@ -37,7 +37,8 @@ impl Dialect for Sqlite {
     }
 
     fn quote(&self, name: &str) -> String {
-        quoted(name, '"')
+        // What stands between double quotes and is no name becomes a text.
+        quoted(name, '`')
     }
 
     fn parameter(&self, out: &mut String, _: usize) {
@@ -106,6 +107,27 @@ struct SqliteConnection {
     zone: TimeZone,
 }
 
+/// Reads what a scan copied.
+const COPY: &str = "SELECT * FROM temp.flott_scan ORDER BY rowid";
+
+impl SqliteConnection {
+    /// Whether nobody can write while rows are read: so it is without a write-ahead log.
+    fn readers_lock(&self) -> Result<bool, DatabaseError> {
+        let mode = self.connection.pragma_query_value(None, "journal_mode", |row| row.get(0));
+        mode.map(|mode: String| !mode.eq_ignore_ascii_case("wal")).map_err(failed)
+    }
+
+    /// Copies the rows of a scan into a file of the connection's own: a job that reads and writes one
+    /// database would else wait for itself.
+    fn copy(&self, query: &Statement) -> rusqlite::Result<()> {
+        self.connection.execute("DROP TABLE IF EXISTS temp.flott_scan", [])?;
+        let sql = format!("CREATE TEMPORARY TABLE flott_scan AS {}", query.sql);
+        let parameters = query.parameters().map(|(value, ty)| Parameter(value, ty));
+        self.connection.execute(&sql, rusqlite::params_from_iter(parameters))?;
+        Ok(())
+    }
+}
+
 impl Connection for SqliteConnection {
     fn query(
         &mut self,
@@ -114,8 +136,14 @@ impl Connection for SqliteConnection {
         block: usize,
         take: &mut dyn FnMut(Vec<Vec<Value>>) -> Result<bool, DatabaseError>,
     ) -> Result<(), DatabaseError> {
-        let mut statement = self.connection.prepare_cached(&query.sql).map_err(failed)?;
-        let parameters = query.parameters().map(|(value, ty)| Parameter(value, ty));
+        let copies = block != usize::MAX && self.readers_lock()?;
+        if copies {
+            self.copy(query).map_err(failed)?;
+        }
+        let sql = if copies { COPY } else { &*query.sql };
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        let values = query.parameters().filter(|_| !copies);
+        let parameters = values.map(|(value, ty)| Parameter(value, ty));
         let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(failed)?;
         let fresh = || -> Vec<Vec<Value>> { columns.iter().map(|_| Vec::new()).collect() };
         let (mut values, mut count) = (fresh(), 0);

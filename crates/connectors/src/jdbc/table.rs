@@ -160,6 +160,13 @@ fn login(
             USERNAME.key, PASSWORD.key
         )));
     }
+    let mut address = address;
+    // As other paths are, relative to the session's directory.
+    let path = &address.database;
+    if address.subprotocol == "sqlite" && !path.is_empty() && !path.starts_with([':', '/']) {
+        let path = context.working_directory.join(path);
+        address.database = path.to_string_lossy().into_owned();
+    }
     let of_address = |name: &str| address.property(name).map(str::to_string);
     Ok(Login {
         user: user.map(str::to_string).or_else(|| of_address("user")),

@@ -53,9 +53,9 @@ fn rows_are_found_by_one_key_and_by_several() {
                 &[
                     "+I[1, eu, Ann]",
                     "+I[1, us, Ada]",
-                    "+I[2, us, NULL]",
-                    "+I[3, eu, NULL]",
-                    "+I[NULL, eu, NULL]",
+                    "+I[2, us, null]",
+                    "+I[3, eu, null]",
+                    "+I[null, eu, null]",
                 ],
             );
             check(

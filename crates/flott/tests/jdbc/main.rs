@@ -6,6 +6,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod catalogs;
+mod example;
 mod lookups;
 mod reading;
 mod support;

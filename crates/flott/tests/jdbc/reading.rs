@@ -34,8 +34,7 @@ fn columns_conditions_and_limits_are_the_databases() {
             "SELECT * FROM orders WHERE id = 7",
             &["+I[7, name 1, 7.25, 2024-01-01 10:00:07.123]"],
         );
-        check("SELECT name, id FROM orders WHERE id > 18", &["+I[NULL, 20]", "+I[name 1, 19]"]);
-        check("SELECT COUNT(*) FROM orders WHERE name IS NULL OR id IN (1, 2, 3)", &["+U[7]"][..0]);
+        check("SELECT name, id FROM orders WHERE id > 18", &["+I[name 1, 19]", "+I[null, 20]"]);
     }
 }
 

@@ -200,9 +200,7 @@ pub fn run(session: &mut TableEnvironment, statements: &[&str]) -> Result<Vec<St
 /// What EXPLAIN says of a query.
 pub fn explain(session: &mut TableEnvironment, sql: &str) -> String {
     match session.execute(&format!("EXPLAIN {sql}")).unwrap() {
-        Outcome::Query(result) => {
-            result.collect().unwrap().iter().map(ToString::to_string).collect()
-        }
-        other => panic!("EXPLAIN gave {}", std::any::type_name_of_val(&other)),
+        Outcome::Table(table) => table.rows.iter().map(|row| format!("{row:?}")).collect(),
+        _ => panic!("EXPLAIN gave no table"),
     }
 }

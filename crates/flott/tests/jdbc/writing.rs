@@ -15,7 +15,7 @@ fn rows_without_a_key_are_added() {
         let rows = database.query(&format!("SELECT id, name FROM {table} ORDER BY id, name"));
         assert_eq!(rows, ["1|a", "1|a", "2|NULL"], "{}", database.url());
         let read = run(&mut session, &["SELECT name, id FROM t"]).unwrap();
-        assert_eq!(read, ["+I[NULL, 2]", "+I[a, 1]", "+I[a, 1]"]);
+        assert_eq!(read, ["+I[a, 1]", "+I[a, 1]", "+I[null, 2]"]);
     }
 }
 
@@ -29,7 +29,7 @@ fn updates_replace_and_delete_rows_of_their_key() {
         let columns = "k INT, part STRING, n BIGINT, PRIMARY KEY (k, part) NOT ENFORCED";
         let create =
             database.table("counts", columns, &table, &[("sink.buffer-flush.max-rows", "3")]);
-        let rows = "CREATE TEMPORARY VIEW v AS SELECT * FROM (VALUES
+        let rows = "CREATE TEMPORARY VIEW v AS SELECT k, CAST(part AS STRING) AS part FROM (VALUES
             (1, 'x'), (2, 'x'), (1, 'x'), (3, 'y'), (1, 'x'), (0, 'x'), (2, 'x')) AS t(k, part)";
         // Groups of two rows are gone when the third comes.
         let insert = "INSERT INTO counts

@@ -57,7 +57,8 @@ impl Metadata for MySqlMetadata {
         }
         let key = texts(connection, &with_texts(KEY, &[database, name]), 1)?;
         let key = key.into_iter().flatten().flatten().collect();
-        let table_name = if name.contains(['.', '`']) { quoted(name, '`') } else { name.to_string() };
+        let table_name =
+            if name.contains(['.', '`']) { quoted(name, '`') } else { name.to_string() };
         Ok(Some(Found { table_name, columns, key: ("PRIMARY".into(), key) }))
     }
 }
@@ -86,7 +87,9 @@ fn data_type(name: &str, full: &str, length: &str, scale: &str) -> Option<DataTy
         },
         ("float", _) => T::Float.nullable(),
         ("double", _) => T::Double.nullable(),
-        ("char", _) => characters.map_or_else(DataType::string, |length| T::Char(length).nullable()),
+        ("char", _) => {
+            characters.map_or_else(DataType::string, |length| T::Char(length).nullable())
+        }
         ("varchar", _) => {
             characters.map_or_else(DataType::string, |length| T::Varchar(length).nullable())
         }
@@ -109,9 +112,13 @@ mod tests {
 
     #[test]
     fn types_have_their_bounds() {
-        let of = |name, full, length, scale| data_type(name, full, length, scale).map(|ty| ty.summary());
+        let of =
+            |name, full, length, scale| data_type(name, full, length, scale).map(|ty| ty.summary());
         assert_eq!(of("tinyint", "tinyint(1)", "3", "0").as_deref(), Some("BOOLEAN"));
-        assert_eq!(of("bigint", "bigint(20) unsigned", "20", "0").as_deref(), Some("DECIMAL(20, 0)"));
+        assert_eq!(
+            of("bigint", "bigint(20) unsigned", "20", "0").as_deref(),
+            Some("DECIMAL(20, 0)")
+        );
         assert_eq!(of("decimal", "decimal(10,2)", "10", "2").as_deref(), Some("DECIMAL(10, 2)"));
         assert_eq!(of("varchar", "varchar(9)", "9", "").as_deref(), Some("VARCHAR(9)"));
         assert_eq!(of("datetime", "datetime(3)", "3", "").as_deref(), Some("TIMESTAMP(3)"));

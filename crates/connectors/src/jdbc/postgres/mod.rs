@@ -176,7 +176,7 @@ fn config(login: &Login) -> Result<Config, DatabaseError> {
         config.password(password);
     }
     let limit = address.duration("connectTimeout", seconds).unwrap_or(login.timeout);
-    config.connect_timeout(limit.min(login.timeout));
+    config.connect_timeout(limit.min(login.timeout)).keepalives_idle(60 * seconds);
     if let Some(limit) = address.duration("socketTimeout", seconds) {
         config.tcp_user_timeout(limit);
     }
