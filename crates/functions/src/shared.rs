@@ -35,34 +35,43 @@ impl SharedParts {
 
         let first = Uses::of(&parts, condition.iter(), &[]);
         let all = Uses::of(&parts, condition.iter().chain(&projection), &[]);
-        let mut place: Vec<Option<usize>> = vec![None; parts.nodes.len()];
-        let mut next = width;
-        let mut choose = |place: &mut Vec<Option<usize>>, wanted: &dyn Fn(usize) -> bool| {
-            let chosen: Vec<usize> = (0..parts.nodes.len()).filter(|part| wanted(*part)).collect();
-            for part in &chosen {
-                place[*part] = Some(next);
-                next += 1;
-            }
-            chosen
-        };
-        let before = choose(&mut place, &|part| {
-            parts.worth[part] && first.always[part] && all.count[part] > 1
+        let mut places = Places { of_part: vec![None; parts.nodes.len()], next: width };
+        let before =
+            places.give(|part| parts.worth[part] && first.always[part] && all.count[part] > 1);
+        let before = parts.definitions(before, &places);
+        let condition = condition.map(|root| parts.expand(root, &places));
+
+        // The condition is computed before these have a place.
+        let given: Vec<bool> = places.of_part.iter().map(Option::is_some).collect();
+        let then = Uses::of(&parts, projection.iter(), &given);
+        let after = places.give(|part| {
+            !given[part] && parts.worth[part] && then.always[part] && then.count[part] > 1
         });
-        let is_before: Vec<bool> = place.iter().map(Option::is_some).collect();
-        let then = Uses::of(&parts, projection.iter(), &is_before);
-        let after = choose(&mut place, &|part| {
-            !is_before[part] && parts.worth[part] && then.always[part] && then.count[part] > 1
-        });
-        let define = |chosen: Vec<usize>| {
-            let define = |part: usize| parts.expand_children(parts.nodes[part].clone(), &place);
-            chosen.into_iter().map(define).collect()
-        };
         Self {
-            before: define(before),
-            condition: condition.map(|root| parts.expand(root, &place)),
-            after: define(after),
-            projection: projection.into_iter().map(|root| parts.expand(root, &place)).collect(),
+            before,
+            condition,
+            after: parts.definitions(after, &places),
+            projection: projection.into_iter().map(|root| parts.expand(root, &places)).collect(),
         }
+    }
+}
+
+/// Which column a part is, if it is one.
+struct Places {
+    of_part: Vec<Option<usize>>,
+    /// The next column.
+    next: usize,
+}
+
+impl Places {
+    /// Gives the wanted parts columns, and tells which they are.
+    fn give(&mut self, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+        let chosen: Vec<usize> = (0..self.of_part.len()).filter(|part| wanted(*part)).collect();
+        for part in &chosen {
+            self.of_part[*part] = Some(self.next);
+            self.next += 1;
+        }
+        chosen
     }
 }
 
@@ -120,20 +129,26 @@ impl Parts {
         node.children().into_iter().take(certain).filter_map(part_of)
     }
 
+    /// How parts are computed.
+    fn definitions(&self, chosen: Vec<usize>, places: &Places) -> Vec<Expr> {
+        let define = |part: usize| self.expand_operands(self.nodes[part].clone(), places);
+        chosen.into_iter().map(define).collect()
+    }
+
     /// The expression itself: parts that have a place are read there, others are written out.
-    fn expand(&self, expr: Expr, place: &[Option<usize>]) -> Expr {
+    fn expand(&self, expr: Expr, places: &Places) -> Expr {
         match part_of(&expr) {
             None => expr,
-            Some(part) => match place[part] {
+            Some(part) => match places.of_part[part] {
                 Some(column) => Expr::column(column, expr.data_type()),
-                None => self.expand_children(self.nodes[part].clone(), place),
+                None => self.expand_operands(self.nodes[part].clone(), places),
             },
         }
     }
 
-    fn expand_children(&self, node: Expr, place: &[Option<usize>]) -> Expr {
+    fn expand_operands(&self, node: Expr, places: &Places) -> Expr {
         node.transform(&mut |leaf| match leaf {
-            leaf @ Expr::Column { .. } => self.expand(leaf, place),
+            leaf @ Expr::Column { .. } => self.expand(leaf, places),
             other => other,
         })
     }
@@ -237,6 +252,11 @@ mod tests {
         let condition = Expr::And(vec![is_a(text(0)), is_a(upper(text(0)))]);
         let parts = SharedParts::of(Some(&condition), &[upper(text(0))], 2);
         assert_eq!((parts.before.len(), parts.after.len()), (0, 0));
+        assert_eq!(parts.condition, Some(condition.clone()));
+        // What the projection shares is no column yet when the condition is computed.
+        let twice = [upper(text(0)), is_a(upper(text(0)))];
+        let parts = SharedParts::of(Some(&condition), &twice, 2);
+        assert_eq!(shown(&parts.after), ["UPPER($0)"]);
         assert_eq!(parts.condition, Some(condition));
     }
 
