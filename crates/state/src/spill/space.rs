@@ -50,11 +50,11 @@ impl SpillSpace {
         Self(Arc::new(space))
     }
 
-    /// A place in the system's folder for temporary files, for states that hold at most `keys` keys in
-    /// memory, whatever their size: for tests.
+    /// A place in memory, or else in the system's folder for temporary files, for states that hold at most `keys`
+    /// keys beside it, whatever their size: for tests.
     pub fn crowded(keys: usize) -> Self {
         let space = Space {
-            folders: vec![std::env::temp_dir()],
+            folders: vec!["/dev/shm".into(), std::env::temp_dir()],
             memory: 1 << 20,
             keys: Some(keys),
             opened: Mutex::default(),

@@ -6,10 +6,12 @@
 
 mod batch;
 mod bounds;
+mod expiry;
 mod frames;
 mod functions;
 mod lag;
 mod partition;
+mod partitions;
 mod pending;
 mod ranks;
 mod script;
