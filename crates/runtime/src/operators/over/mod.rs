@@ -9,6 +9,7 @@ mod bounds;
 mod expiry;
 mod frames;
 mod functions;
+mod given;
 mod lag;
 mod partition;
 mod partitions;
