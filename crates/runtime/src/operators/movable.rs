@@ -47,6 +47,17 @@ pub(super) trait ValueWriter {
     fn finish(self) -> Result<()>;
 }
 
+/// A value that there may not be.
+impl<W: ValueWriter> ValueWriter for Option<W> {
+    fn write(&mut self, slot: u32, out: &mut StateEncoder) {
+        self.iter_mut().for_each(|writer| writer.write(slot, out));
+    }
+
+    fn finish(self) -> Result<()> {
+        self.map_or(Ok(()), W::finish)
+    }
+}
+
 /// Groups that are numbered as their slots.
 impl ValueWriter for GroupWriter<'_> {
     fn write(&mut self, _slot: u32, out: &mut StateEncoder) {

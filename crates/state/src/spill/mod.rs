@@ -16,6 +16,7 @@ mod copies;
 mod disk;
 mod evictor;
 mod file;
+mod folder;
 mod moves;
 mod raw_keys;
 mod space;

@@ -83,7 +83,11 @@ impl KeySlots {
             return Ok(());
         }
         match section.state().scope() {
-            SnapshotScope::Whole | SnapshotScope::Base => {
+            // State that came about after the first checkpoint has all changed.
+            SnapshotScope::Changes if self.disk.tracks_changes() => {
+                self.write_changed(section, suffix, times)
+            }
+            SnapshotScope::Whole | SnapshotScope::Base | SnapshotScope::Changes => {
                 let mut cursor = Vec::new();
                 while let Some(entries) = self.entries_after(&mut cursor, CHUNK)? {
                     self.write_entries_of_disk(&entries, section, suffix, times)?;
@@ -93,7 +97,6 @@ impl KeySlots {
                 }
                 Ok(())
             }
-            SnapshotScope::Changes => self.write_changed(section, suffix, times),
         }
     }
 

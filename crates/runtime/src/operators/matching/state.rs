@@ -93,7 +93,9 @@ impl Movable for KeptMatches<'_> {
 
     fn leave(&mut self, slots: &[u32]) -> Result<()> {
         for (slot, times) in self.times(slots) {
-            times.into_iter().for_each(|time| drop(self.timers.delete(time, &slot)));
+            for time in times {
+                self.timers.delete(time, &slot);
+            }
         }
         for slot in slots {
             let key = std::mem::take(&mut self.matches[*slot as usize]);
@@ -133,7 +135,9 @@ impl ValueReader for Reader<'_, '_> {
         matches.resize_with(matches.len().max(at + 1), KeyMatches::default);
         *self.to.queues += key.memory();
         matches[at] = key;
-        times.into_iter().for_each(|time| drop(self.to.timers.register(time, slot)));
+        for time in times {
+            self.to.timers.register(time, slot);
+        }
         Ok(())
     }
 

@@ -10,6 +10,7 @@ mod expiry;
 mod frames;
 mod functions;
 mod given;
+mod given_partitions;
 mod lag;
 mod partition;
 mod partitions;

@@ -467,8 +467,10 @@ impl Operator for TimedOverOperator {
         loop {
             let (slots, mut partitions) = self.parts();
             let reached = movable::load_due(slots, &mut partitions, until, ctx)?;
-            // Rows that came behind the last watermark come out with the first after it.
-            if reached > self.released || reached == until {
+            // Rows of one time come out in the order in which they came, whatever their partition, and those that
+            // came behind the last watermark with the first after it.
+            let is_whole = self.slots.next_due().is_none_or(|due| due > reached);
+            if is_whole && (reached > self.released || reached == until) {
                 return self.settle(reached, 0, ctx);
             }
         }

@@ -194,7 +194,10 @@ impl IntervalJoinOperator {
         }
         if !self.is_rowtime {
             let next = self.timers.iter().filter_map(KeyTimers::next_time);
-            next.chain(self.keys.next_due()).min().into_iter().for_each(|at| ctx.register_timer(at));
+            next.chain(self.keys.next_due())
+                .min()
+                .into_iter()
+                .for_each(|at| ctx.register_timer(at));
         }
         self.account();
         Ok(())
