@@ -11,6 +11,9 @@ use crate::error::{Result, StateError};
 use fjall::config::{BlockSizePolicy, PinningPolicy};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions};
 
+/// What a key that comes back because it is due may take, so that all that do fit into what is kept for the store.
+const KEY_BYTES: u64 = 512;
+
 /// Keys longer than this stay in memory.
 pub(super) const LONGEST_KEY: usize = 60_000;
 
@@ -91,6 +94,12 @@ impl SpillSpace {
     /// Whether everything is to be moved to disk that can be: for tests.
     pub fn is_crowded(&self) -> bool {
         self.0.keys.is_some()
+    }
+
+    /// How many keys come back at once because they are due.
+    pub(super) fn keys_at_once(&self) -> usize {
+        let room = self.0.memory / KEY_BYTES;
+        self.0.keys.unwrap_or((room as usize).clamp(64, 4096)).max(1)
     }
 
     pub(super) fn keys(&self) -> Option<usize> {

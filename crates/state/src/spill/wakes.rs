@@ -8,9 +8,8 @@ use crate::keys::NO_SLOT;
 use crate::slots::KeySlots;
 use crate::snapshot::StateDecoder;
 
-/// Wakes looked at together, and the bytes of values with which that is enough.
+/// Wakes written together.
 const CHUNK: usize = 4096;
-const CHUNK_BYTES: usize = 4 << 20;
 /// The bytes of the time before the key.
 const TIME: usize = size_of::<i64>();
 
@@ -37,17 +36,15 @@ impl Wakes {
         Ok(())
     }
 
-    /// The first wakes up to a time, at most `limit`.
-    fn take(&mut self, until: i64, limit: usize) -> Result<Vec<Vec<u8>>> {
+    /// Takes the first `limit` wakes.
+    fn take(&mut self, limit: usize) -> Result<Vec<Vec<u8>>> {
         let (Some(store), Some(first)) = (&self.store, self.first) else { return Ok(Vec::new()) };
-        let mut wakes = Vec::new();
+        let mut wakes = Vec::with_capacity(limit + 1);
         // One more than asked for tells when the next is due. Nothing before the first is looked at again: what
         // was deleted there may still be on disk.
         store.read(&time_bytes(first), limit + 1, |wake, _| wakes.push(wake.to_vec()))?;
-        self.first = None;
-        let due = wakes.iter().take_while(|wake| time_of(wake) <= until).count().min(limit);
-        self.first = wakes.get(due).map(|wake| time_of(wake));
-        wakes.truncate(due);
+        self.first = wakes.get(limit).map(|wake| time_of(wake));
+        wakes.truncate(limit);
         store.change(std::iter::empty(), wakes.iter().map(Vec::as_slice))?;
         Ok(wakes)
     }
@@ -99,7 +96,7 @@ impl KeySlots {
     /// that time: `until` when all are in memory.
     ///
     /// Not all come back at once, so that those that need not stay can leave in between:
-    /// [`Self::next_due`] tells whether there are more.
+    /// [`Self::next_due`] tells whether there are more. Some that are due soon come along.
     pub fn load_due(
         &mut self,
         until: i64,
@@ -108,25 +105,20 @@ impl KeySlots {
         mut read: impl FnMut(u32, &mut StateDecoder<'_>) -> Result<()>,
     ) -> Result<i64> {
         self.disk.bury()?;
-        let limit = space.keys().unwrap_or(CHUNK).max(1);
-        let mut bytes = 0;
-        let mut reached = until;
-        // Wakes of keys that are not on disk any more bring nothing back.
-        while bytes < CHUNK_BYTES && self.next_due().is_some_and(|due| due <= until) {
-            let wakes = self.disk.wakes.take(until, limit)?;
-            let Some(last) = wakes.last() else { continue };
-            reached = time_of(last);
+        while self.next_due().is_some_and(|due| due <= until) {
+            let wakes = self.disk.wakes.take(space.keys_at_once())?;
             let loaded = self.load_raw(&wakes, now, &mut read)?;
-            bytes += loaded;
-            if loaded > 0 && wakes.len() == limit {
-                break;
+            // Wakes of keys that are not on disk any more bring nothing back.
+            if let Some(last) = wakes.last().filter(|_| loaded > 0)
+                && self.next_due().is_some_and(|due| due <= until)
+            {
+                return Ok(time_of(last));
             }
         }
-        let is_more = self.next_due().is_some_and(|due| due <= until);
-        Ok(if is_more { reached } else { until })
+        Ok(until)
     }
 
-    /// Brings the keys of wakes back that are on disk; the bytes of their values.
+    /// Brings the keys of wakes back that are on disk; how many.
     fn load_raw(
         &mut self,
         wakes: &[Vec<u8>],
@@ -146,7 +138,7 @@ impl KeySlots {
             }
         }
         let ttl = self.ttl_on_disk();
-        let mut bytes = 0;
+        let mut loaded = 0;
         let mut expired = Vec::new();
         for (key, row, entry) in returned {
             // A key may have several wakes.
@@ -159,12 +151,13 @@ impl KeySlots {
                 expired.push((key, head));
                 continue;
             }
-            bytes += entry.len();
+            loaded += 1;
             let slot = self.bring_back(&keys, row, &head)?;
+            self.disk.evictor.meet(&[slot]);
             read(slot, &mut input)?;
             input.finish()?;
         }
         self.expire(&expired)?;
-        Ok(bytes)
+        Ok(loaded)
     }
 }

@@ -358,7 +358,7 @@ fn processing_time_takes_rows_as_they_come() {
 
 #[test]
 fn keys_on_disk_are_as_good() {
-    crate::testing::on_disk(1, || {
+    crate::testing::on_disk(2, || {
         matches_are_those_of_the_definition();
         a_key_without_a_match_begun_is_forgotten();
     });

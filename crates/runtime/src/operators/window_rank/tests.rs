@@ -286,5 +286,5 @@ fn state_is_freed_when_windows_end() {
 
 #[test]
 fn windows_on_disk_are_as_good() {
-    crate::testing::on_disk(1, windows_give_their_first_rows_when_they_end);
+    crate::testing::on_disk(2, windows_give_their_first_rows_when_they_end);
 }

@@ -382,7 +382,7 @@ fn idle_partitions_expire() {
 
 #[test]
 fn partitions_on_disk_are_as_good() {
-    crate::testing::on_disk(1, || {
+    crate::testing::on_disk(2, || {
         rows_see_what_the_definition_says();
         processing_time_gives_rows_as_they_come();
         partitions_of_range_are_forgotten_when_their_time_is_over();
