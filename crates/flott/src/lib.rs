@@ -16,6 +16,8 @@
 //! ```
 
 mod config;
+#[cfg(all(test, debug_assertions))]
+mod crash_tests;
 mod environment;
 mod error;
 mod job;

@@ -11,14 +11,18 @@
 //! after everything in it has reached the disk.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flott_disk::{
+    absent, create_folders, crash_point, remove_file, remove_folder_all, rename, sync_folder,
+    write_durably,
+};
+
 use super::chains::{self, ChainWriter};
 use super::manifest::{self, StoredStates};
-use super::piece_file::{PieceFile, sync_folder, write_durably};
+use super::piece_file::PieceFile;
 use super::{Checkpoint, CheckpointStore};
 use crate::{CheckpointProblem, Result, RuntimeError};
 
@@ -58,7 +62,7 @@ impl CheckpointDirectory {
         let id = checkpoint.id;
         let shared = self.folder.join(SHARED);
         let failed = |error| not_kept(id, error);
-        fs::create_dir_all(&shared).map_err(failed)?;
+        create_folders(&shared).map_err(failed)?;
         let mut writer = ChainWriter {
             folder: &shared,
             lengths: &known.lengths,
@@ -86,13 +90,13 @@ impl CheckpointDirectory {
     fn discard_old(&self, known: &mut Known) -> io::Result<()> {
         while known.kept.len() > self.retained {
             let Some((id, _)) = known.kept.pop_first() else { break };
-            remove(fs::remove_dir_all(self.folder.join(format!("{PREFIX}{id}"))))?;
+            absent(remove_folder_all(self.folder.join(format!("{PREFIX}{id}"))))?;
         }
         let used: BTreeSet<u64> = known.kept.values().flatten().copied().collect();
         let unused: Vec<u64> =
             known.lengths.keys().copied().filter(|f| !used.contains(f)).collect();
         for file in unused {
-            remove(fs::remove_file(self.folder.join(SHARED).join(file.to_string())))?;
+            absent(remove_file(self.folder.join(SHARED).join(file.to_string())))?;
             known.lengths.remove(&file);
         }
         Ok(())
@@ -124,7 +128,7 @@ impl CheckpointStore for CheckpointDirectory {
     fn discard(&self) -> Result<()> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         *known = Known::default();
-        remove(fs::remove_dir_all(&self.folder)).map_err(|error| not_kept(0, error))
+        absent(remove_folder_all(&self.folder)).map_err(|error| not_kept(0, error))
     }
 }
 
@@ -137,17 +141,17 @@ pub fn write_savepoint(checkpoint: &Checkpoint, folder: &Path) -> Result<()> {
         }
         let (parent, name) = (folder.parent().unwrap_or(Path::new("")), folder.file_name());
         let name = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        fs::create_dir_all(parent)?;
+        create_folders(parent)?;
         let unfinished = parent.join(format!(".{name}.inprogress"));
-        remove(fs::remove_dir_all(&unfinished))?;
-        fs::create_dir_all(&unfinished)?;
+        absent(remove_folder_all(&unfinished))?;
+        create_folders(&unfinished)?;
         let mut out = PieceFile::new(unfinished.join(SAVEPOINT_STATE));
         let states = chains::write_all(checkpoint, &mut out)?;
         out.finish()?;
         let manifest = manifest::write(checkpoint, &states, |_| SAVEPOINT_STATE.to_string());
         write_durably(&unfinished.join(METADATA), &manifest)?;
         sync_folder(&unfinished)?;
-        fs::rename(&unfinished, folder)?;
+        rename(&unfinished, folder)?;
         sync_folder(parent)
     };
     write().map_err(|error| not_kept(checkpoint.id, error))
@@ -156,20 +160,12 @@ pub fn write_savepoint(checkpoint: &Checkpoint, folder: &Path) -> Result<()> {
 /// Makes a manifest visible under a name, wholly or not at all.
 fn publish(folder: &Path, name: &str, manifest: &[u8]) -> io::Result<()> {
     let unfinished = folder.join(format!(".{name}.inprogress"));
-    remove(fs::remove_dir_all(&unfinished))?;
-    fs::create_dir_all(&unfinished)?;
+    absent(remove_folder_all(&unfinished))?;
+    create_folders(&unfinished)?;
     write_durably(&unfinished.join(METADATA), manifest)?;
     sync_folder(&unfinished)?;
-    fs::rename(&unfinished, folder.join(name))?;
+    rename(&unfinished, &folder.join(name))?;
     sync_folder(folder)
-}
-
-/// What is gone need not be removed.
-fn remove(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
 }
 
 pub(super) fn not_kept(id: u64, error: io::Error) -> RuntimeError {

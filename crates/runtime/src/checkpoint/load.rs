@@ -37,7 +37,7 @@ enum Problem {
 }
 
 fn read(folder: &Path) -> Result<Checkpoint, Problem> {
-    let bytes = fs::read(folder.join(METADATA)).map_err(Problem::Io)?;
+    let bytes = flott_disk::read(&folder.join(METADATA)).map_err(Problem::Io)?;
     let manifest = manifest::read(&bytes).map_err(Problem::Manifest)?;
     let mut checkpoint = manifest.checkpoint;
     let mut files: Vec<Option<File>> = manifest.files.iter().map(|_| None).collect();
@@ -47,7 +47,7 @@ fn read(folder: &Path) -> Result<Checkpoint, Problem> {
         let file = match &mut files[piece.file as usize] {
             Some(file) => file,
             none => {
-                none.insert(File::open(folder.join(name)).map_err(|error| match error.kind() {
+                none.insert(flott_disk::open(&folder.join(name)).map_err(|error| match error.kind() {
                     io::ErrorKind::NotFound => broken("is missing"),
                     _ => Problem::Io(error),
                 })?)

@@ -1,7 +1,6 @@
 //! Writing rows into part files.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -120,8 +119,7 @@ impl FileWriter {
             );
         }
         for directory in directories {
-            File::open(&directory)
-                .and_then(|opened| opened.sync_all())
+            flott_disk::sync_folder(&directory)
                 .map_err(|error| failure("write", directory.display(), &error))?;
         }
         Ok(())
