@@ -8,7 +8,7 @@ mod random;
 
 use std::cell::RefCell;
 use std::io::{self, Error, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::folder::Removal;
@@ -17,6 +17,7 @@ use random::Random;
 
 /// Something that is about to be done to the disk.
 #[derive(Debug, Clone, Copy)]
+#[allow(dead_code, reason = "read by Debug")]
 pub(crate) enum Change<'a> {
     Create(&'a Path),
     Append(&'a Path),
@@ -67,13 +68,14 @@ thread_local! {
 }
 
 impl FaultyDisk {
-    /// A disk for this thread with up to `faults` faults, one in up to `every` changes.
-    pub fn new(seed: u64, faults: u32, every: u64) -> Self {
+    /// A disk for this thread with up to `faults` faults, one in up to `every` changes. What is removed is
+    /// put into the folder `aside`, which is on the same file system, until it is gone for good.
+    pub fn new(seed: u64, faults: u32, every: u64, aside: impl Into<PathBuf>) -> Self {
         let mut random = Random::new(seed);
         let countdown = random.below(every.max(1)) + 1;
         let disk = Rc::new(RefCell::new(Disk {
             random,
-            losses: Losses::new(),
+            losses: Losses::new(aside.into()),
             faults,
             every: every.max(1),
             countdown,
@@ -125,10 +127,7 @@ impl Drop for FaultyDisk {
 }
 
 /// Makes a change, or has it fail.
-pub(crate) fn change<T>(
-    change: Change<'_>,
-    make: impl FnOnce() -> io::Result<T>,
-) -> io::Result<T> {
+pub(crate) fn change<T>(change: Change<'_>, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let Some(disk) = DISK.with_borrow(Clone::clone) else { return make() };
     let mut disk = disk.borrow_mut();
     match disk.fate(&change) {

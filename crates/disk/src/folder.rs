@@ -30,18 +30,18 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Removes a file.
-pub fn remove_file(path: &Path) -> io::Result<()> {
-    faults::remove(path, Removal::File)
+pub fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
+    faults::remove(path.as_ref(), Removal::File)
 }
 
 /// Removes a folder, which must be empty.
-pub fn remove_folder(path: &Path) -> io::Result<()> {
-    faults::remove(path, Removal::EmptyFolder)
+pub fn remove_folder(path: impl AsRef<Path>) -> io::Result<()> {
+    faults::remove(path.as_ref(), Removal::EmptyFolder)
 }
 
 /// Removes a folder with all that is in it.
-pub fn remove_folder_all(path: &Path) -> io::Result<()> {
-    faults::remove(path, Removal::FolderWithAll)
+pub fn remove_folder_all(path: impl AsRef<Path>) -> io::Result<()> {
+    faults::remove(path.as_ref(), Removal::FolderWithAll)
 }
 
 /// The result of a removal, of something that may not have been there.

@@ -48,7 +48,7 @@ const JOBS: &[(&str, &[(&str, &str)])] = &[
                 "SELECT n.id, m.id FROM n JOIN m ON n.k = m.k \
                  AND n.ts BETWEEN m.ts - INTERVAL '0.010' SECOND AND m.ts",
             ),
-            ("c", "SELECT n.id, m.v FROM n LEFT JOIN m ON n.id = m.id"),
+            ("c", "SELECT n.k, n.id, m.v FROM n LEFT JOIN m ON n.id = m.id"),
         ],
     ),
     (
@@ -109,7 +109,9 @@ fn try_all(jobs: &[(&str, &[(&str, &str)])]) {
         let rig = &rigs[seed as usize % rigs.len()];
         match rig.disturbed(seed) {
             Ok(story) => seen.add(&story),
-            Err(problem) => failed.push(format!("FLOTT_FAULT_SEED={seed} ({}): {problem}", rig.name)),
+            Err(problem) => {
+                failed.push(format!("FLOTT_FAULT_SEED={seed} ({}): {problem}", rig.name))
+            }
         }
     }
     let first: Vec<_> = failed.iter().take(5).cloned().collect();

@@ -55,9 +55,7 @@ impl Name {
 }
 
 impl Losses {
-    pub(super) fn new() -> Self {
-        let name = format!("flott-lost-{}-{:?}", std::process::id(), std::thread::current().id());
-        let aside = std::env::temp_dir().join(name);
+    pub(super) fn new(aside: PathBuf) -> Self {
         Self { names: Vec::new(), files: BTreeMap::new(), aside, removed: 0 }
     }
 
@@ -210,11 +208,5 @@ fn move_keys(files: &mut BTreeMap<PathBuf, Synced>, from: &Path, to: &Path) {
         if let (Some(synced), Some(to)) = (files.remove(&path), moved(&path, from, to)) {
             files.insert(to, synced);
         }
-    }
-}
-
-impl Drop for Losses {
-    fn drop(&mut self) {
-        discard(&self.aside);
     }
 }

@@ -19,15 +19,12 @@ const SPLITS: u64 = 2;
 pub(super) static NUMBERS: ConnectorDef = ConnectorDef {
     name: "numbers",
     help: "numbers",
-    options: &[
-        OptionDef::new("connector", OptionKind::Text, "numbers"),
-        ROWS,
-    ],
+    options: &[OptionDef::new("connector", OptionKind::Text, "numbers"), ROWS],
     uses_format: false,
     source: Some(source),
     sink: None,
 };
-const ROWS: OptionDef = OptionDef::new("rows", OptionKind::Int, "rows in all").default("150");
+const ROWS: OptionDef = OptionDef::new("rows", OptionKind::Int, "rows in all").default("120");
 
 fn source(context: &TableContext) -> Result<Arc<dyn TableSource>, ConnectorError> {
     let rows = context.options.int(&ROWS)?.unwrap_or_default() as u64;
@@ -72,10 +69,8 @@ struct Once {
 
 impl SplitEnumerator for Once {
     fn discover(&mut self) -> Result<Discovery, ConnectorError> {
-        let first = |part: u64| Split {
-            id: part.to_string(),
-            position: (part + 1).to_le_bytes().to_vec(),
-        };
+        let first =
+            |part: u64| Split { id: part.to_string(), position: (part + 1).to_le_bytes().to_vec() };
         let splits = if self.is_given { Vec::new() } else { (0..SPLITS).map(first).collect() };
         self.is_given = true;
         Ok(Discovery { splits, again_after: None, tasks: Vec::new() })
@@ -112,11 +107,18 @@ impl SourceReader for Reader {
         if next > self.rows {
             return Ok(SourceEvent::SplitEnd(split.into()));
         }
-        let ids: Vec<i64> =
-            (0..6).map(|i| next + i * SPLITS).filter(|id| *id <= self.rows).map(|id| id as i64).collect();
+        let ids: Vec<i64> = (0..6)
+            .map(|i| next + i * SPLITS)
+            .filter(|id| *id <= self.rows)
+            .map(|id| id as i64)
+            .collect();
         self.splits.push_back((split.clone(), next + 6 * SPLITS));
         let rows = self.batch(&ids);
-        Ok(SourceEvent::Rows { split: split.into(), batch: ChangelogBatch::inserts(rows), bytes: 0 })
+        Ok(SourceEvent::Rows {
+            split: split.into(),
+            batch: ChangelogBatch::inserts(rows),
+            bytes: 0,
+        })
     }
 
     fn snapshot(&mut self) -> Result<Vec<Split>, ConnectorError> {

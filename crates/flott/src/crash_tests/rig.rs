@@ -60,7 +60,10 @@ impl Rig {
         tables: &[(&str, &str)],
         parallelism: usize,
     ) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        // In memory where that can be: what is lost is for the test to say.
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
+        let folder = tempfile::tempdir_in(folder).unwrap();
         let mut connectors = flott_connectors::all();
         connectors.push(&NUMBERS);
         let registry = Arc::new(Registry::new(connectors, flott_formats::all()));
@@ -89,10 +92,11 @@ impl Rig {
 
     /// Runs the job on a disk that fails as the seed has it, again and again until it has finished.
     pub(super) fn disturbed(&self, seed: u64) -> Result<Story, String> {
-        for folder in ["out", "checkpoints"] {
+        for folder in ["out", "checkpoints", "lost"] {
             let _ = fs::remove_dir_all(self.folder.path().join(folder));
         }
-        let disk = FaultyDisk::new(seed, 1 + (seed / 3 % 6) as u32, 20 + seed * 37 % 400);
+        let lost = self.folder.path().join("lost");
+        let disk = FaultyDisk::new(seed, 1 + (seed / 3 % 6) as u32, 20 + seed * 37 % 400, lost);
         let mut story = Story { runs: 1, ..Story::default() };
         let mut from = None;
         let told = |problem: String, disk: &FaultyDisk| {
@@ -159,6 +163,7 @@ impl Rig {
         for attempt in 0..40 {
             let run = SeededRun {
                 checkpoint_every: 6 + seed % 20,
+                max_steps: 200_000,
                 ..SeededRun::new(seed * 10_000 + life * 100 + attempt)
             };
             let graph = self.maker.graph(None).map_err(|error| error.to_string())?.0;

@@ -1,6 +1,7 @@
 //! Reading a stored checkpoint.
 
 use std::fs::{self, File};
+use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ impl Checkpoint {
     /// names it, and the one before it if there is one.
     pub fn load(path: &Path) -> Result<Arc<Self>> {
         let folder = folder_of(path)?;
-        match read(&folder) {
+        match read(&folder).and_then(|checkpoint| hold(&folder).map(|()| checkpoint)) {
             Ok(checkpoint) => Ok(Arc::new(checkpoint)),
             Err(problem) => Err(stored(&folder, problem_of(&folder, problem))),
         }
@@ -36,6 +37,17 @@ enum Problem {
     Piece { file: String, what: String },
 }
 
+/// Waits until the name of a checkpoint is on the disk. Who wrote it may have died before that, and what is
+/// committed because of it must not outlive it.
+fn hold(folder: &Path) -> Result<(), Problem> {
+    let above = folder.parent().unwrap_or(Path::new(""));
+    match flott_disk::sync_folder(above) {
+        // Where nothing can be written nobody is about to write.
+        Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => Ok(()),
+        held => held.map_err(Problem::Io),
+    }
+}
+
 fn read(folder: &Path) -> Result<Checkpoint, Problem> {
     let bytes = flott_disk::read(&folder.join(METADATA)).map_err(Problem::Io)?;
     let manifest = manifest::read(&bytes).map_err(Problem::Manifest)?;
@@ -44,15 +56,16 @@ fn read(folder: &Path) -> Result<Checkpoint, Problem> {
     let mut read = |piece: &Piece| {
         let name = &manifest.files[piece.file as usize];
         let broken = |what: &str| Problem::Piece { file: name.clone(), what: what.to_string() };
-        let file = match &mut files[piece.file as usize] {
-            Some(file) => file,
-            none => {
-                none.insert(flott_disk::open(&folder.join(name)).map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => broken("is missing"),
-                    _ => Problem::Io(error),
-                })?)
-            }
-        };
+        let file =
+            match &mut files[piece.file as usize] {
+                Some(file) => file,
+                none => none.insert(flott_disk::open(&folder.join(name)).map_err(|error| {
+                    match error.kind() {
+                        io::ErrorKind::NotFound => broken("is missing"),
+                        _ => Problem::Io(error),
+                    }
+                })?),
+            };
         read_piece(file, piece).map_err(|problem| match problem {
             PieceProblem::Io(error) => Problem::Io(error),
             PieceProblem::Damaged(what) => broken(what),

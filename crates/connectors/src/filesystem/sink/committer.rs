@@ -130,7 +130,8 @@ impl Committer for FileCommitter {
         }
         if batch {
             let root = &self.table.root;
-            create_folders_durably(root).map_err(|error| failure("create", root.display(), &error))?;
+            create_folders_durably(root)
+                .map_err(|error| failure("create", root.display(), &error))?;
         }
         crash_point("commit begun");
         self.clear(&files, whole_table)?;

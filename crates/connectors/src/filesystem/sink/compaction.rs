@@ -67,8 +67,7 @@ fn merge(directory: &Path, files: &[&PreparedFile]) -> Result<(), ConnectorError
         sync_folder(directory).map_err(told)?;
     }
     for source in &sources {
-        absent(remove_file(source))
-            .map_err(|error| failure("remove", source.display(), &error))?;
+        absent(remove_file(source)).map_err(|error| failure("remove", source.display(), &error))?;
     }
     Ok(())
 }
