@@ -46,7 +46,7 @@ fn script(parallelism: usize) -> String {
          CREATE TABLE ids (id BIGINT, k AS id % 7, v AS id * 7919 % 101, ts AS TO_TIMESTAMP_LTZ(id, 3),
            WATERMARK FOR ts AS ts) WITH (
            'connector' = 'datagen', 'rows-per-second' = '10000000',
-           'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '40000');
+           'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '300000');
          CREATE TABLE windows (k BIGINT, n BIGINT, s BIGINT) WITH (
            'connector' = 'filesystem', 'path' = 'windows', 'format' = 'debezium-json');
          CREATE TABLE joined (a BIGINT, b BIGINT) WITH (
@@ -55,8 +55,9 @@ fn script(parallelism: usize) -> String {
            'connector' = 'filesystem', 'path' = 'best', 'format' = 'debezium-json');
          EXECUTE STATEMENT SET BEGIN
          INSERT INTO windows SELECT k, COUNT(*), SUM(id) FROM TABLE(TUMBLE(
-           TABLE ids, DESCRIPTOR(ts), INTERVAL '0.100' SECOND)) GROUP BY k, window_start, window_end;
-         INSERT INTO joined SELECT a.id, b.id FROM ids AS a JOIN ids AS b ON a.id = b.id + 5;
+           TABLE ids, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY k, window_start, window_end;
+         INSERT INTO joined SELECT a.id, b.id FROM ids AS a JOIN ids AS b ON a.id = b.id + 5
+           WHERE a.id % 20 = 0;
          INSERT INTO best SELECT k, id, v FROM (SELECT *, ROW_NUMBER() OVER (
            PARTITION BY k ORDER BY v DESC, id DESC) AS r FROM ids) WHERE r <= 3;
          END;"
@@ -131,7 +132,7 @@ fn undisturbed() -> &'static Content {
         let process = run.start(None);
         assert!(run.has_finished(process));
         let content = content(run.folder.path());
-        assert!(content.len() > 40_000, "{}", content.len());
+        assert!(content.len() > 15_000, "{}", content.len());
         content
     })
 }
@@ -157,18 +158,20 @@ fn content(folder: &Path) -> Content {
     content
 }
 
-/// Each process of a job dies at another step, at its `time`-th passage; those that end before they get
-/// there end the job, and the rest of the steps is another's. How many died.
+/// Each process of a job dies at another step, at its `time`-th passage. Where one ends before it gets there the
+/// job is over, and another tries that step. How many died.
 fn killed_at_every_step(parallelism: usize, time: u64) -> u64 {
-    let (mut deaths, mut steps) = (0, STEPS.iter().peekable());
-    while steps.peek().is_some() {
+    let (mut deaths, mut next) = (0, 0);
+    while next < STEPS.len() {
         let mut run = Survivor::new(parallelism);
         let mut story = format!("{parallelism} tasks");
-        let mut is_over = false;
-        while !is_over && let Some(step) = steps.next() {
+        let (first, mut is_over) = (next, false);
+        while !is_over && let Some(step) = STEPS.get(next) {
             story += &format!(", {step}:{time}");
-            let process = run.start(Some((*step, time)));
+            let process = run.start(Some((step, time)));
             is_over = run.has_finished(process);
+            // A job that does not get there from its beginning never does.
+            next += usize::from(!is_over || next == first);
         }
         deaths += run.deaths;
         if is_over { run.check(&story) } else { run.finish(&story) }
@@ -179,11 +182,12 @@ fn killed_at_every_step(parallelism: usize, time: u64) -> u64 {
 #[test]
 fn killed_at_every_step_of_a_checkpoint() {
     for parallelism in [1, 2] {
-        for time in [1, 2, 4] {
+        for time in [1, 2, 3] {
             let deaths = killed_at_every_step(parallelism, time);
-            // The last checkpoint is published once.
-            let reached = STEPS.len() as u64 - u64::from(time > 1);
-            assert!(deaths + 2 >= reached, "{deaths} of {reached} steps reached");
+            println!("{deaths} of {} steps, {parallelism} tasks, at the {time}. time", STEPS.len());
+            // The last checkpoint is published once, and a fast machine takes few of the others.
+            let reached = if time == 1 { STEPS.len() } else { STEPS.len() - 4 };
+            assert!(deaths as usize >= reached, "{deaths} of {} steps", STEPS.len());
         }
     }
 }

@@ -37,6 +37,46 @@ pub enum Death {
     PowerLoss,
 }
 
+/// What goes wrong with a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It fails; of a write, a part is done.
+    Error,
+    /// It is done, and reported as failed. What only waits for the disk fails.
+    ErrorAfter,
+    /// There is no room, for this change and some after it.
+    Full,
+    /// The process ends before it.
+    Death(Death),
+    /// The process ends after it.
+    DeathAfter(Death),
+}
+
+impl Fault {
+    /// All there are.
+    pub const ALL: [Self; 7] = [
+        Self::Error,
+        Self::ErrorAfter,
+        Self::Full,
+        Self::Death(Death::Kill),
+        Self::DeathAfter(Death::Kill),
+        Self::Death(Death::PowerLoss),
+        Self::DeathAfter(Death::PowerLoss),
+    ];
+
+    fn random(random: &mut Random) -> Self {
+        match random.below(20) {
+            0..6 => Self::Error,
+            6..9 => Self::ErrorAfter,
+            9..12 => Self::Full,
+            12..15 => Self::Death(Death::Kill),
+            15 => Self::DeathAfter(Death::Kill),
+            16..19 => Self::Death(Death::PowerLoss),
+            _ => Self::DeathAfter(Death::PowerLoss),
+        }
+    }
+}
+
 /// The disk of the present thread until it is dropped.
 pub struct FaultyDisk(Rc<RefCell<Disk>>);
 
@@ -47,6 +87,8 @@ struct Disk {
     faults: u32,
     every: u64,
     countdown: u64,
+    /// What the fault is, where that is not left to chance.
+    planned: Option<Fault>,
     /// For so many changes more there is no room.
     full: u32,
     /// The rest of a write that was cut short fails.
@@ -73,12 +115,29 @@ impl FaultyDisk {
     pub fn new(seed: u64, faults: u32, every: u64, aside: impl Into<PathBuf>) -> Self {
         let mut random = Random::new(seed);
         let countdown = random.below(every.max(1)) + 1;
+        Self::of(random, faults, every.max(1), countdown, None, aside.into())
+    }
+
+    /// A disk for this thread of which the change of this number, from 1, goes wrong.
+    pub fn failing_at(change: u64, fault: Fault, aside: impl Into<PathBuf>) -> Self {
+        Self::of(Random::new(change), 1, 1, change, Some(fault), aside.into())
+    }
+
+    fn of(
+        random: Random,
+        faults: u32,
+        every: u64,
+        countdown: u64,
+        planned: Option<Fault>,
+        aside: PathBuf,
+    ) -> Self {
         let disk = Rc::new(RefCell::new(Disk {
             random,
-            losses: Losses::new(aside.into()),
+            losses: Losses::new(aside),
             faults,
-            every: every.max(1),
+            every,
             countdown,
+            planned,
             full: 0,
             cut: false,
             death: None,
@@ -229,32 +288,24 @@ impl Disk {
         }
         self.faults -= 1;
         self.countdown = self.random.below(self.every) + 1;
-        let (what, fate) = match self.random.below(20) {
-            0..6 => ("fails", Fate::Fails(Error::other("input/output error"))),
-            // What does nothing but wait for the disk either does or fails.
-            6..9 if !change.syncs() => {
-                ("fails after it was done", Fate::FailsAfter(Error::other("input/output error")))
-            }
-            6..9 => ("fails", Fate::Fails(Error::other("input/output error"))),
-            9..12 => {
+        let fault = self.planned.unwrap_or_else(|| Fault::random(&mut self.random));
+        self.story.push(format!("{fault:?} at {change:?}"));
+        let error = || Error::other("input/output error");
+        match fault {
+            Fault::ErrorAfter if !change.syncs() => Fate::FailsAfter(error()),
+            Fault::Error | Fault::ErrorAfter => Fate::Fails(error()),
+            Fault::Full => {
                 self.full = 1 + self.random.below(30) as u32;
-                ("fails, for there is no room", Fate::Fails(ErrorKind::StorageFull.into()))
+                Fate::Fails(ErrorKind::StorageFull.into())
             }
-            12..15 => (self.dies(Death::Kill), Fate::Fails(Error::other("killed"))),
-            15 => (self.dies(Death::Kill), Fate::FailsAfter(Error::other("killed"))),
-            16..19 => (self.dies(Death::PowerLoss), Fate::Fails(Error::other("no power"))),
-            _ => (self.dies(Death::PowerLoss), Fate::FailsAfter(Error::other("no power"))),
-        };
-        let when = if matches!(fate, Fate::FailsAfter(_)) { "after" } else { "at" };
-        self.story.push(format!("{what} {when} {change:?}"));
-        fate
-    }
-
-    fn dies(&mut self, death: Death) -> &'static str {
-        self.death = Some(death);
-        match death {
-            Death::Kill => "the process is killed",
-            Death::PowerLoss => "the power fails",
+            Fault::Death(death) => {
+                self.death = Some(death);
+                Fate::Fails(Error::other("the process dies"))
+            }
+            Fault::DeathAfter(death) => {
+                self.death = Some(death);
+                Fate::FailsAfter(Error::other("the process dies"))
+            }
         }
     }
 }

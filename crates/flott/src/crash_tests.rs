@@ -3,6 +3,8 @@
 //!
 //! `FLOTT_FAULTS=10000 cargo test --workspace --lib crash_tests` tries so many seeds; `FLOTT_FAULT_SEED=n` one.
 
+#![cfg(debug_assertions)]
+
 mod numbers;
 mod rig;
 

@@ -16,7 +16,7 @@
 //! ```
 
 mod config;
-#[cfg(all(test, debug_assertions))]
+#[cfg(test)]
 mod crash_tests;
 mod environment;
 mod error;

@@ -54,6 +54,8 @@ struct Known {
     lengths: BTreeMap<u64, u64>,
     /// Checkpoints that are not kept, and that somebody may find nevertheless.
     doubtful: BTreeSet<u64>,
+    /// Attempts that failed, of which something may be left.
+    failed: BTreeSet<u64>,
 }
 
 impl CheckpointDirectory {
@@ -146,6 +148,10 @@ impl CheckpointDirectory {
         let is_used = |file: &u64| used.contains(file) || known.doubtful.contains(file);
         let unused: Vec<u64> =
             known.lengths.keys().copied().filter(|file| !is_used(file)).collect();
+        while let Some(id) = known.failed.first().copied() {
+            absent(remove_folder_all(self.folder.join(unfinished(&format!("{PREFIX}{id}")))))?;
+            known.failed.remove(&id);
+        }
         for file in unused {
             absent(remove_file(self.folder.join(SHARED).join(file.to_string())))?;
             known.lengths.remove(&file);
@@ -159,6 +165,9 @@ impl CheckpointStore for CheckpointDirectory {
     fn publish(&self, checkpoint: Arc<Checkpoint>) -> Result<()> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = self.keep(&checkpoint, &mut known);
+        if kept.is_err() {
+            known.failed.insert(checkpoint.id);
+        }
         // What is left behind, also by an attempt that failed, is found by the next call.
         if let Err(error) = self.discard_old(&mut known) {
             tracing::warn!(folder = %self.folder.display(), %error, "could not remove an old checkpoint");
