@@ -10,6 +10,12 @@ pub trait TableSink: Send + Sync {
     /// a query that gives more, or drops −U where only that is in the way.
     fn changelog_mode(&self, requested: ChangelogMode) -> ChangelogMode;
 
+    /// Whether the sink, which takes upserts, deletes the row that a −U names. Then −U is not left out
+    /// where a filter may let it through alone: the row would stay for ever.
+    fn deletes_old_versions(&self) -> bool {
+        false
+    }
+
     /// The metadata columns that can be written.
     fn metadata(&self) -> Vec<MetadataColumn> {
         Vec::new()

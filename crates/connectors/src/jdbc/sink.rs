@@ -58,6 +58,10 @@ impl TableSink for JdbcSink {
         }
     }
 
+    fn deletes_old_versions(&self) -> bool {
+        true
+    }
+
     fn parallelism(&self) -> Option<usize> {
         self.parallelism
     }

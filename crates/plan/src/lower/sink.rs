@@ -11,7 +11,7 @@ use crate::logical::{ChangelogFunction, PlanRef, Sink, SinkTarget};
 use crate::physical::{
     Distribution, NodeId, PhysicalInput, PhysicalOp, PhysicalPlan, PhysicalSink, SinkMaterialize,
 };
-use crate::traits::keys;
+use crate::traits::{changelog, keys};
 use crate::{PlanError, Result, UpsertMaterialize};
 
 impl Lowering<'_> {
@@ -30,6 +30,8 @@ impl Lowering<'_> {
             if given.contains(RowKind::UpdateBefore)
                 && !taken.contains(RowKind::UpdateBefore)
                 && taken.contains(RowKind::UpdateAfter)
+                && (!table.deletes_old_versions()
+                    || changelog::can_omit_update_before(&self.plan, input))
             {
                 let schema = self.plan.node(input).schema.clone();
                 input = self.add(PhysicalOp::DropUpdateBefore, vec![any(input)], schema, None)?;
