@@ -118,7 +118,10 @@ impl Writer<'_> {
                 if slot.packed && value.is_packable() {
                     write_tag(out, slot.number, WireKind::Sized);
                     return write_sized(out, |out| {
-                        range.into_iter().try_for_each(|at| self.value(out, value, items, at))
+                        for at in range {
+                            self.value(out, value, items, at)?;
+                        }
+                        Ok(())
                     });
                 }
                 for at in range {
