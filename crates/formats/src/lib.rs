@@ -20,6 +20,7 @@ mod csv;
 mod error;
 mod json;
 mod lines;
+mod protobuf;
 mod raw;
 mod text;
 mod utf8;
@@ -35,6 +36,7 @@ pub fn all() -> Vec<&'static FormatDef> {
         &avro::DEBEZIUM_AVRO,
         &csv::CSV,
         &json::JSON,
+        &protobuf::PROTOBUF,
         &raw::RAW,
         &cdc::DEBEZIUM,
         &cdc::CANAL,
