@@ -12,6 +12,7 @@
 //! assert!(names.contains(&"json"));
 //! ```
 
+mod avro;
 mod builders;
 mod cdc;
 mod cells;
@@ -29,6 +30,9 @@ use flott_types::Schema;
 /// All formats of this crate.
 pub fn all() -> Vec<&'static FormatDef> {
     vec![
+        &avro::AVRO,
+        &avro::AVRO_CONFLUENT,
+        &avro::DEBEZIUM_AVRO,
         &csv::CSV,
         &json::JSON,
         &raw::RAW,
