@@ -6,6 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
+use common::whole::Files;
 use common::{Collect, Decoding, batch, encode, format};
 use flott_types::{DataType, RowField, TypeRoot, Value};
 use proptest::prelude::*;
@@ -154,6 +155,24 @@ proptest! {
         ] {
             // An escape character stands for some control characters, which Flink writes as they are.
             round_trip("csv", pairs, &table);
+        }
+    }
+
+    #[test]
+    fn parquet_reads_what_it_writes((types, rows) in table(json_type())) {
+        let names: Vec<_> = (0..types.len()).map(|at| format!("c {at}")).collect();
+        let columns: Vec<_> = names.iter().map(String::as_str).zip(types.iter().cloned()).collect();
+        let written = batch(&columns, &rows);
+        for pairs in [
+            &[][..],
+            &[("utc-timezone", "true"), ("compression", "ZSTD"), ("writer.version", "v2")],
+            &[("block.size", "1"), ("enable.dictionary", "false"), ("compression", "LZ4")],
+        ] {
+            let files = Files { format: "parquet", columns: &columns, pairs };
+            // Two row groups where a group ends as soon as it has a row.
+            let bytes = files.write(&[written.clone(), written.clone()]).unwrap();
+            let expected = [files.texts(&written), files.texts(&written)].concat();
+            prop_assert_eq!(files.read_bytes(&bytes).unwrap(), expected);
         }
     }
 

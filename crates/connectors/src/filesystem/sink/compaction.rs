@@ -1,25 +1,44 @@
 //! Merging the files of a checkpoint before they become visible.
 //!
-//! Records end with a line feed in every format that is written here, so that files can be put one behind
-//! the other. The files of a merge, and with them the name of its result, follow from the committables
+//! Records end with a line feed in every format that is written here, so that files of them can be put one
+//! behind the other; other files are read and their rows written anew. The files of a merge, and with them the name of its result, follow from the committables
 //! alone, so that a repeated commit finds what the first one did.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flott_catalog::connector::ConnectorError;
 
 use super::super::failure::failure;
+use super::super::format::{FileFormat, merge as merge_rows};
+use super::Table;
 use super::committable::PreparedFile;
 
 /// Merges the prepared files of each directory and round up to about `bytes`, and makes the results
 /// visible as `compacted-part-…`.
 pub(super) fn compact(
+    table: &Table,
+    files: &[PreparedFile],
+    bytes: u64,
+) -> Result<(), ConnectorError> {
+    compact_with(&table.root, files, bytes, &|sources, target, place| match &table.format {
+        FileFormat::Records(_) => concatenate(sources, target, place),
+        FileFormat::Whole(format) => {
+            merge_rows(format, &table.record_schema, sources, target, place)
+        }
+    })
+}
+
+/// Writes the rows of files into one, at the path given.
+type Merge<'a> = &'a dyn Fn(&[PathBuf], File, &Path) -> Result<(), ConnectorError>;
+
+fn compact_with(
     root: &Path,
     files: &[PreparedFile],
     bytes: u64,
+    write: Merge<'_>,
 ) -> Result<(), ConnectorError> {
     let mut groups: BTreeMap<_, Vec<&PreparedFile>> = BTreeMap::new();
     for file in files {
@@ -31,7 +50,7 @@ pub(super) fn compact(
         let mut rest = group.as_slice();
         while !rest.is_empty() {
             let (merged, others) = rest.split_at(fitting(rest, bytes));
-            merge(&directory, merged)?;
+            merge(&directory, merged, write)?;
             rest = others;
         }
     }
@@ -48,7 +67,11 @@ fn fitting(files: &[&PreparedFile], bytes: u64) -> usize {
     within.count().max(1)
 }
 
-fn merge(directory: &Path, files: &[&PreparedFile]) -> Result<(), ConnectorError> {
+fn merge(
+    directory: &Path,
+    files: &[&PreparedFile],
+    write: Merge<'_>,
+) -> Result<(), ConnectorError> {
     let [first, ..] = files else { return Ok(()) };
     let name = format!("compacted-{}", first.name);
     let target = directory.join(&name);
@@ -57,12 +80,8 @@ fn merge(directory: &Path, files: &[&PreparedFile]) -> Result<(), ConnectorError
     if !target.exists() && sources.iter().all(|source| source.exists()) {
         let hidden = directory.join(format!(".{name}.inprogress"));
         let told = |error| failure("write", hidden.display(), &error);
-        let mut merged = File::create(&hidden).map_err(told)?;
-        for source in &sources {
-            File::open(source)
-                .and_then(|mut opened| std::io::copy(&mut opened, &mut merged))
-                .map_err(told)?;
-        }
+        let merged = File::create(&hidden).map_err(told)?;
+        write(&sources, merged.try_clone().map_err(told)?, &hidden)?;
         merged.sync_all().map_err(told)?;
         fs::rename(&hidden, &target).map_err(told)?;
         File::open(directory).and_then(|opened| opened.sync_all()).map_err(told)?;
@@ -76,6 +95,15 @@ fn merge(directory: &Path, files: &[&PreparedFile]) -> Result<(), ConnectorError
         }
     }
     Ok(())
+}
+
+fn concatenate(sources: &[PathBuf], mut target: File, place: &Path) -> Result<(), ConnectorError> {
+    sources.iter().try_for_each(|source| {
+        File::open(source)
+            .and_then(|mut opened| std::io::copy(&mut opened, &mut target))
+            .map(drop)
+            .map_err(|error| failure("write", place.display(), &error))
+    })
 }
 
 #[cfg(test)]
@@ -139,7 +167,7 @@ mod tests {
                 fs::remove_file(root.join(source)).unwrap();
             }
             for _ in 0..2 {
-                compact(root, &files, 7).unwrap();
+                compact_with(root, &files, 7, &concatenate).unwrap();
                 assert_eq!(content(root), merged);
             }
         }
