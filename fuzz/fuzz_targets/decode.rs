@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use flott_catalog::connector::{
-    BadRecord, BadRecordHandler, ConnectorError, DecodeContext, Options,
+    BadRecord, BadRecordHandler, ConnectorError, DecodeContext, Decoder, Options,
 };
 use flott_types::{ChangelogBatch, DataType, Field, RowField, Schema, TypeRoot};
 use jiff::tz::TimeZone;
@@ -20,20 +20,9 @@ impl BadRecordHandler for Skip {
 }
 
 /// Decodes the bytes in two parts, as a file reader may hand them over.
+#[allow(dead_code)]
 pub fn decode(format: &str, bytes: &[u8]) {
-    let schema = schema(format);
-    let context = DecodeContext {
-        projection: (0..schema.len()).collect(),
-        schema,
-        key: if format == "upsert-json" { vec![2, 7] } else { Vec::new() },
-        metadata: Vec::new(),
-        options: Options::default(),
-        zone: TimeZone::UTC,
-        bad_records: Arc::new(Skip),
-    };
-    let formats = flott_formats::all();
-    let format = formats.into_iter().find(|known| known.name == format).expect("a format");
-    let mut decoder = format.decoder.expect("a decoder")(&context).expect("valid options");
+    let mut decoder = decoder(format, &[]);
     let place = |_| String::new();
     let middle = bytes.len() / 2;
     let mut taken = 0;
@@ -54,6 +43,34 @@ pub fn decode(format: &str, bytes: &[u8]) {
             return;
         }
     }
+}
+
+/// Decodes the bytes as two messages.
+#[allow(dead_code)]
+pub fn decode_messages(format: &str, options: &[(&str, &str)], bytes: &[u8]) {
+    let mut decoder = decoder(format, options);
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    for message in [first, second] {
+        let _ = decoder.decode_message(message, &String::new);
+    }
+    let _ = decoder.take();
+}
+
+fn decoder(format: &str, options: &[(&str, &str)]) -> Box<dyn Decoder> {
+    let schema = schema(format);
+    let options = options.iter().map(|(key, value)| (key.to_string(), value.to_string()));
+    let context = DecodeContext {
+        projection: (0..schema.len()).collect(),
+        schema,
+        key: if format == "upsert-json" { vec![2, 7] } else { Vec::new() },
+        metadata: Vec::new(),
+        options: Options::new(options),
+        zone: TimeZone::UTC,
+        bad_records: Arc::new(Skip),
+    };
+    let formats = flott_formats::all();
+    let format = formats.into_iter().find(|known| known.name == format).expect("a format");
+    format.decoder.expect("a decoder")(&context).expect("valid options")
 }
 
 fn schema(format: &str) -> Schema {
@@ -80,6 +97,11 @@ fn schema(format: &str) -> Schema {
             RowField::new("y", DataType::string()),
         ]),
     ];
+    if format == "avro" {
+        // Those that Avro knows.
+        types[11] = DataType::timestamp(3);
+        types[12] = DataType::new(TypeRoot::Multiset(DataType::string().into()));
+    }
     if format != "csv" {
         types.push(DataType::map(DataType::string(), DataType::array(DataType::double())));
     }

@@ -5,10 +5,14 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
+
+use support::{job, youngest};
 
 const ROWS: u64 = 6000;
 
@@ -36,25 +40,7 @@ fn script(parallelism: usize) -> String {
 }
 
 fn start(folder: &Path, from: Option<&Path>) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_flott"));
-    command.current_dir(folder).args(["run", "job.sql", "--format", "jsonl"]);
-    if let Some(from) = from {
-        command.arg("--from").arg(from);
-    }
-    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// The folder of the job that has the youngest checkpoint.
-fn youngest(folder: &Path) -> Option<PathBuf> {
-    let jobs = fs::read_dir(folder.join("checkpoints")).ok()?;
-    let age = |job: &Path| -> Option<SystemTime> {
-        let checkpoints = fs::read_dir(job).ok()?.filter_map(Result::ok);
-        let named =
-            checkpoints.filter(|entry| entry.file_name().to_string_lossy().starts_with("chk-"));
-        named.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max()
-    };
-    let jobs = jobs.filter_map(|job| Some((age(&job.as_ref().ok()?.path())?, job.ok()?.path())));
-    jobs.max().map(|(_, job)| job)
+    job(folder, from).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 fn lines(folder: &Path) -> Vec<String> {

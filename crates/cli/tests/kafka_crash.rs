@@ -6,6 +6,8 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use flott_kafka::client::OffsetAt;
 use flott_kafka::{Client, ClientConfig, Consumer, Producer, TopicPartition};
+use support::{job, youngest};
 
 /// How many rows are sent, and how many in a second.
 const ROWS: u64 = 6000;
@@ -32,9 +35,9 @@ struct Topics {
 
 impl Topics {
     fn new(server: &str) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
+        let run = now().as_micros();
         let topic = |name: &str| {
-            let topic = format!("crash-{name}-{now}");
+            let topic = format!("crash-{name}-{run}");
             client(server).create_topic(&topic, 2, &[]).unwrap();
             topic
         };
@@ -91,7 +94,18 @@ impl Topics {
             }
             let (value, none) = (format!("{{\"id\":{id}}}"), [].into_iter());
             let partition = Some((id % 2) as i32);
-            producer.send(&topic, partition, 0, None, Some(value.as_bytes()), none).unwrap();
+            // A broker forgets the numbers of producers whose records are old, and would write a
+            // batch that is sent again twice.
+            producer
+                .send(
+                    &topic,
+                    partition,
+                    now().as_millis() as i64,
+                    None,
+                    Some(value.as_bytes()),
+                    none,
+                )
+                .unwrap();
         }
         producer.flush().unwrap();
     }
@@ -115,6 +129,11 @@ impl Topics {
     fn written(&self) -> (Vec<String>, Vec<String>) {
         (read(&self.server, &self.every), read(&self.server, &self.counts))
     }
+}
+
+/// Since 1970.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
 }
 
 fn config(server: &str) -> Arc<ClientConfig> {
@@ -152,26 +171,8 @@ fn read(server: &str, topic: &str) -> Vec<String> {
 }
 
 fn start(folder: &Path, from: Option<&Path>) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_flott"));
-    command.current_dir(folder).args(["run", "job.sql", "--format", "jsonl"]);
-    if let Some(from) = from {
-        command.arg("--from").arg(from);
-    }
     let log = fs::File::options().create(true).append(true).open(folder.join("log")).unwrap();
-    command.stdout(Stdio::null()).stderr(log).spawn().unwrap()
-}
-
-/// The folder of the job that has the youngest checkpoint.
-fn youngest(folder: &Path) -> Option<PathBuf> {
-    let jobs = fs::read_dir(folder.join("checkpoints")).ok()?;
-    let age = |job: &Path| -> Option<SystemTime> {
-        let checkpoints = fs::read_dir(job).ok()?.filter_map(Result::ok);
-        let named =
-            checkpoints.filter(|entry| entry.file_name().to_string_lossy().starts_with("chk-"));
-        named.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max()
-    };
-    let jobs = jobs.filter_map(|job| Some((age(&job.as_ref().ok()?.path())?, job.ok()?.path())));
-    jobs.max().map(|(_, job)| job)
+    job(folder, from).stdout(Stdio::null()).stderr(log).spawn().unwrap()
 }
 
 /// Waits until the topics hold what they must, and says what differs if they never do.
@@ -182,7 +183,16 @@ fn settle(topics: &Topics, job: &mut Child, folder: &Path) {
         let written = topics.written();
         let log = || fs::read_to_string(folder.join("log")).unwrap();
         if written.0.len() >= every.len() && written.1.len() >= counts.len() {
-            assert!(written.0 == every, "rows are repeated; the job says: {}", log());
+            let repeated = |rows: &[String]| -> Vec<String> {
+                rows.windows(2).filter(|two| two[0] == two[1]).map(|two| two[0].clone()).collect()
+            };
+            assert!(
+                written.0 == every,
+                "rows are repeated: {:?} (in the input: {:?}); the job says: {}",
+                repeated(&written.0),
+                repeated(&read(&topics.server, &topics.input)),
+                log()
+            );
             assert!(written.1 == counts, "counts differ: {:?}; the job says: {}", written.1, log());
             return;
         }

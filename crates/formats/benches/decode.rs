@@ -134,6 +134,53 @@ fn decode(c: &mut Criterion) {
     }
 }
 
+/// Records that are messages of their own, Avro's for the same bids.
+fn decode_messages(c: &mut Criterion) {
+    let batches = decode_all(&mut *decoder("csv", (0..7).collect()), &bids(false));
+    let context = EncodeContext {
+        schema: schema(),
+        key: Vec::new(),
+        options: Options::default(),
+        zone: TimeZone::UTC,
+    };
+    let mut encoder = format("avro").encoder.expect("an encoder")(&context).expect("options");
+    let mut out = RecordBuffer::default();
+    for batch in &batches {
+        encoder.encode(batch, &mut out).expect("rows to encode");
+    }
+    println!("avro: {:.1} bytes a row", out.bytes.len() as f64 / ROWS as f64);
+    let mut group = c.benchmark_group("decode avro");
+    group.throughput(Throughput::Bytes(out.bytes.len() as u64)).sample_size(20);
+    for (title, projection) in [("all", (0..7).collect::<Vec<_>>()), ("3 of 7", vec![0, 2, 5])] {
+        let mut decoder = decoder("avro", projection);
+        group.bench_function(title, |b| {
+            b.iter(|| {
+                let mut rows = 0;
+                for record in out.records() {
+                    decoder.decode_message(record, &String::new).expect("sound records");
+                    if decoder.rows() == ChangelogBatch::MAX_ROWS {
+                        rows += black_box(decoder.take()).expect("a batch").map_or(0, |b| b.len());
+                    }
+                }
+                rows + black_box(decoder.take()).expect("a batch").map_or(0, |b| b.len())
+            });
+        });
+    }
+    group.finish();
+    let mut group = c.benchmark_group("encode avro");
+    group.throughput(Throughput::Bytes(out.bytes.len() as u64)).sample_size(20);
+    group.bench_function("all", |b| {
+        b.iter(|| {
+            for batch in &batches {
+                out.clear();
+                encoder.encode(batch, &mut out).expect("rows to encode");
+                black_box(out.bytes.len());
+            }
+        });
+    });
+    group.finish();
+}
+
 fn encode(c: &mut Criterion) {
     for name in ["csv", "json"] {
         let bytes = bids(name == "json");
@@ -161,5 +208,5 @@ fn encode(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, decode, encode);
+criterion_group!(benches, decode, decode_messages, encode);
 criterion_main!(benches);

@@ -56,6 +56,24 @@ pub(crate) enum FormatError {
     Conflict(String, String),
     #[error("format '{format}' finds rows by their key, but the table has no PRIMARY KEY")]
     NoKey { format: &'static str },
+    #[error("broken Avro at byte {at}: {what}")]
+    Avro { what: String, at: usize },
+    #[error("not an Avro schema: {0}")]
+    Schema(String),
+    #[error("the Avro schema has {found} where the table has {data_type} for column '{column}'")]
+    SchemaMatch { column: String, found: String, data_type: String },
+    #[error("Avro has no type for {data_type} of column '{column}'")]
+    AvroType { data_type: String, column: String },
+    #[error("Avro only supports text as key of a map, but column '{column}' is {data_type}")]
+    AvroKey { data_type: String, column: String },
+    #[error("'{0}' is no name in Avro: names are of letters, digits and '_'")]
+    AvroName(String),
+    #[error("column '{0}' is NULL, which its Avro schema does not allow")]
+    AvroNull(String),
+    #[error("value of column '{column}' cannot be written: {what}")]
+    AvroValue { column: String, what: String },
+    #[error("records of format '{0}' have no end that files could mark")]
+    NoStream(&'static str),
     #[error("format '{format}' has no metadata column '{key}'")]
     Metadata { format: &'static str, key: String },
 }
@@ -76,6 +94,29 @@ impl FormatError {
                 "correct the record or the column's type; 'ignore-parse-errors' reads such values \
                  as NULL"
                     .into()
+            }
+            Self::Avro { .. } => {
+                "look whether the record was written with this schema; 'on-error' = 'skip' or \
+                 'dead-letter' goes on without it"
+                    .into()
+            }
+            Self::Schema(_) => "correct the schema".into(),
+            Self::SchemaMatch { .. } => {
+                "names, order, types and NOT NULL of the table's columns and of the schema's fields \
+                 must agree"
+                    .into()
+            }
+            Self::AvroType { .. } => {
+                "TIME and TIMESTAMP have up to 3 digits; 'avro.timestamp_mapping.legacy' = 'false' \
+                 allows TIMESTAMP(6) and TIMESTAMP_LTZ outside of arrays and maps"
+                    .into()
+            }
+            Self::AvroKey { .. } | Self::AvroName(_) => "rename or convert the column".into(),
+            Self::AvroNull(_) | Self::AvroValue { .. } => {
+                "filter such rows out, or replace the value".into()
+            }
+            Self::NoStream(_) => {
+                "use the format with the connector 'kafka', or another format for files".into()
             }
             Self::Json { .. } | Self::Shape { .. } | Self::Message { .. } | Self::Empty => {
                 "correct the record; 'ignore-parse-errors' skips such records".into()

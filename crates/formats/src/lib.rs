@@ -13,6 +13,7 @@
 //! assert!(names.contains(&"json"));
 //! ```
 
+mod avro;
 mod builders;
 mod cdc;
 mod cells;
@@ -31,6 +32,7 @@ use flott_types::Schema;
 /// All formats of this crate.
 pub fn all() -> Vec<&'static FormatDef> {
     vec![
+        &avro::AVRO,
         &csv::CSV,
         &json::JSON,
         &raw::RAW,

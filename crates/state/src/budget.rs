@@ -1,6 +1,5 @@
 //! How much memory the state of a job may use.
 
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -107,7 +106,7 @@ impl MemoryBudget {
             budget: self.clone(),
             operator: operator.into(),
             spills,
-            allowed: Cell::new(0),
+            allowed: 0,
             held: 0,
             charged: 0,
         }
@@ -135,7 +134,7 @@ pub struct MemoryAccount {
     /// Whether the operator can move its state to disk.
     spills: bool,
     /// What [`Self::room`] said last: the operator has made itself as small as that.
-    allowed: Cell<u64>,
+    allowed: u64,
     held: u64,
     charged: u64,
 }
@@ -159,8 +158,8 @@ impl MemoryAccount {
     }
 
     /// The bytes that the operator may hold: what the others leave, and at least its share. `None` for one that
-    /// cannot spill.
-    pub fn room(&self) -> Option<usize> {
+    /// cannot spill. Until it asks again it is not blamed for holding as much.
+    pub fn room(&mut self) -> Option<usize> {
         if !self.spills {
             return None;
         }
@@ -169,7 +168,7 @@ impl MemoryAccount {
         let left = budget.room().saturating_sub(others);
         let share = budget.share();
         let room = left.max(share);
-        self.allowed.set(room);
+        self.allowed = room;
         Some(usize::try_from(room).unwrap_or(usize::MAX))
     }
 
@@ -194,7 +193,7 @@ impl MemoryAccount {
         }
         self.charged = bytes;
         let used = budget.used();
-        let allowed = self.allowed.get().max(budget.share());
+        let allowed = self.allowed.max(budget.share());
         if used <= budget.limit() || (self.spills && self.held <= allowed) {
             return Ok(());
         }

@@ -181,6 +181,18 @@ pub fn encode(
     batch: &ChangelogBatch,
     delimiter: &'static [u8],
 ) -> Result<String, ConnectorError> {
+    let out = records(name, columns, pairs, batch, delimiter)?;
+    Ok(String::from_utf8(out.bytes).expect("text"))
+}
+
+/// Encodes rows of values into records that may be no text.
+pub fn records(
+    name: &str,
+    columns: &[(&str, DataType)],
+    pairs: &[(&str, &str)],
+    batch: &ChangelogBatch,
+    delimiter: &'static [u8],
+) -> Result<RecordBuffer, ConnectorError> {
     let def = format(name);
     let options = options(pairs);
     options.validate("format", def.options)?;
@@ -190,7 +202,18 @@ pub fn encode(
     let mut out = RecordBuffer::new(delimiter);
     encoder.encode(batch, &mut out)?;
     assert_eq!(out.records().count(), batch.len());
-    Ok(String::from_utf8(out.bytes).expect("text"))
+    Ok(out)
+}
+
+/// Bytes as digits of base 16.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Digits of base 16 as bytes.
+pub fn unhex(digits: &str) -> Vec<u8> {
+    let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).expect("two digits");
+    (0..digits.len()).step_by(2).map(byte).collect()
 }
 
 /// The first column is the key where a format needs one.

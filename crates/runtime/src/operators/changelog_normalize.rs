@@ -191,21 +191,15 @@ impl Operator for ChangelogNormalize {
 
     fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
-        let held = self.state_bytes;
-        let victims = self.keys.victims(held, room, space, |_| false)?;
-        if victims.is_empty() {
-            return Ok(());
-        }
-        let changed = self.keys.not_on_disk(&victims);
-        let groups = ctx.task().max_parallelism;
+        let (groups, sizes) = (ctx.task().max_parallelism, (self.state_bytes, room));
         let (last, rows) = (&self.last, &self.rows);
-        self.keys.write_to_disk(&changed, space, groups, |slot, out| {
+        let leaving = self.keys.move_out(sizes, space, groups, |slot, out| {
             rows.write_rows(&[last[slot as usize]], out);
         })?;
-        for slot in &victims {
+        for slot in &leaving {
             self.rows.remove(std::mem::replace(&mut self.last[*slot as usize], NO_ROW));
         }
-        self.keys.forget(&victims);
+        self.keys.forget(&leaving);
         if self.keys.is_empty() {
             self.keys.give_back();
             self.rows = self.rows.emptied();

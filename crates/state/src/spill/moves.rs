@@ -55,6 +55,22 @@ impl KeySlots {
         })
     }
 
+    /// Writes to disk, as [`Self::write_to_disk`] does, what is to leave a state that holds `held` bytes and may
+    /// hold `room`, and gives the slots. Their values must be dropped and the keys [forgotten](Self::forget).
+    pub fn move_out(
+        &mut self,
+        (held, room): (usize, usize),
+        space: &SpillSpace,
+        max_parallelism: u16,
+        write: impl FnMut(u32, &mut StateEncoder),
+    ) -> Result<Vec<u32>> {
+        let leaving = self.victims(held, room, space, |_| false)?;
+        if !leaving.is_empty() {
+            self.write_to_disk(&self.not_on_disk(&leaving), space, max_parallelism, write)?;
+        }
+        Ok(leaving)
+    }
+
     /// Of some slots those whose entry on disk is not what is in memory.
     pub fn not_on_disk(&self, slots: &[u32]) -> Vec<u32> {
         let differs =

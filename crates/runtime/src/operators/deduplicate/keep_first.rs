@@ -99,15 +99,9 @@ impl Operator for KeepFirst {
 
     fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
-        let held = self.state_bytes();
-        let victims = self.seen.victims(held, room, space, |_| false)?;
-        if victims.is_empty() {
-            return Ok(());
-        }
-        let changed = self.seen.not_on_disk(&victims);
-        let groups = ctx.task().max_parallelism;
-        self.seen.write_to_disk(&changed, space, groups, |_, _| {})?;
-        self.seen.forget(&victims);
+        let (groups, sizes) = (ctx.task().max_parallelism, (self.state_bytes(), room));
+        let leaving = self.seen.move_out(sizes, space, groups, |_, _| {})?;
+        self.seen.forget(&leaving);
         self.seen.give_back();
         Ok(())
     }

@@ -202,21 +202,15 @@ impl Operator for KeepLast {
 
     fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
-        let held = self.state_bytes;
-        let victims = self.slots.victims(held, room, space, |_| false)?;
-        if victims.is_empty() {
-            return Ok(());
-        }
-        let changed = self.slots.not_on_disk(&victims);
-        let groups = ctx.task().max_parallelism;
+        let (groups, sizes) = (ctx.task().max_parallelism, (self.state_bytes, room));
         let (last, rows) = (&self.last, &self.rows);
-        self.slots.write_to_disk(&changed, space, groups, |slot, out| {
+        let leaving = self.slots.move_out(sizes, space, groups, |slot, out| {
             rows.write_rows(&[last[slot as usize]], out);
         })?;
-        for slot in &victims {
+        for slot in &leaving {
             self.rows.remove(std::mem::replace(&mut self.last[*slot as usize], NO_ROW));
         }
-        self.slots.forget(&victims);
+        self.slots.forget(&leaving);
         if self.slots.is_empty() {
             self.slots.give_back();
             self.rows = self.rows.emptied();

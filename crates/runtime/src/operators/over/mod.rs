@@ -8,6 +8,7 @@ mod batch;
 mod bounds;
 mod frames;
 mod functions;
+mod given;
 mod lag;
 mod partition;
 mod pending;

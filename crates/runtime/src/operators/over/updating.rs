@@ -2,18 +2,18 @@
 
 use std::cmp::Ordering;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::take;
-use arrow::datatypes::SchemaRef;
 use flott_plan::logical::FrameUnit;
 use flott_plan::physical::{OverWindow, WindowFunction};
 use flott_state::{
-    EncodedRows, KeySlots, RowStore, SortColumn, SortKeyEncoder, StateReader, StateWriter, Ttl,
+    EncodedRows, KeySlots, SortColumn, SortKeyEncoder, StateReader, StateWriter, Ttl,
 };
-use flott_types::{ChangelogBatch, DataType, RowKind, RowKinds, Schema};
+use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use super::frames::growing;
 use super::functions::Functions;
+use super::given::{GivenRows, Out};
 use super::partition::{Partition, Position};
 use super::script::Script;
 use crate::context::OperatorContext;
@@ -51,14 +51,10 @@ pub struct UpdatingOverOperator {
     keys: SortKeyEncoder,
     slots: KeySlots,
     partitions: Vec<Partition>,
-    rows: RowStore,
-    results: RowStore,
-    /// By row, the number of its results.
-    result_of: Vec<u32>,
+    given: GivenRows,
     /// The functions have seen all rows of each partition.
     functions: Functions,
     key_bytes: usize,
-    schema: SchemaRef,
     state_bytes: usize,
     groups: Vec<u32>,
     fresh: Vec<u32>,
@@ -79,25 +75,6 @@ struct Append {
     group: u32,
     key: i64,
     kind: RowKind,
-}
-
-/// Rows to come out, by their numbers and those of their results.
-#[derive(Default)]
-struct Changes {
-    kinds: Vec<u8>,
-    rows: Vec<u32>,
-    results: Vec<u32>,
-    /// Numbers that are free when the rows are out.
-    left_rows: Vec<u32>,
-    left_results: Vec<u32>,
-}
-
-impl Changes {
-    fn push(&mut self, kind: RowKind, row: u32, result: u32) {
-        self.kinds.push(kind as u8);
-        self.rows.push(row);
-        self.results.push(result);
-    }
 }
 
 /// What changed in a partition.
@@ -137,9 +114,6 @@ impl UpdatingOverOperator {
                 nulls_first: *nulls_first,
             })
             .collect();
-        let types: Vec<DataType> = input.fields.iter().map(|f| f.data_type.clone()).collect();
-        let results: Vec<DataType> =
-            output.fields.iter().skip(types.len()).map(|f| f.data_type.clone()).collect();
         let ttl = Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX));
         Ok(Self {
             partition: spec.partition.clone(),
@@ -152,12 +126,9 @@ impl UpdatingOverOperator {
             keys: SortKeyEncoder::new(&order)?,
             slots: KeySlots::new(&partition, ttl),
             partitions: Vec::new(),
-            rows: RowStore::new(&types),
-            results: RowStore::new(&results),
-            result_of: Vec::new(),
+            given: GivenRows::new(input, output),
             functions: Functions::new(&spec.functions, false)?,
             key_bytes: 0,
-            schema: output.to_arrow(),
             state_bytes: 0,
             groups: Vec::new(),
             fresh: Vec::new(),
@@ -185,19 +156,8 @@ impl UpdatingOverOperator {
     fn forget(&mut self, group: u32) {
         let partition = std::mem::take(&mut self.partitions[group as usize]);
         self.key_bytes -= partition.bytes(KEY_BYTES);
-        for row in partition.in_order().0 {
-            self.results.remove(self.result_of[row as usize]);
-            self.rows.remove(row);
-        }
+        self.given.forget(partition.in_order().0);
         self.functions.reset(&[group]);
-    }
-
-    fn keep(&mut self, batch: &Batch, row: usize) -> Result<u32> {
-        let id = self.rows.insert(batch.rows, row)?;
-        if id as usize >= self.result_of.len() {
-            self.result_of.resize(id as usize + 1, flott_state::NO_ROW);
-        }
-        Ok(id)
     }
 
     /// A row that comes. Those behind all others are put off, to be computed together.
@@ -207,10 +167,10 @@ impl UpdatingOverOperator {
         (row, kind): (usize, RowKind),
         key: &[u8],
         appends: &mut Vec<Append>,
-        out: &mut Changes,
+        out: &mut Out,
     ) -> Result<()> {
         let group = self.groups[row];
-        let id = self.keep(batch, row)?;
+        let id = self.given.keep(batch.rows, row)?;
         let partition = &mut self.partitions[group as usize];
         let place = partition.compare_to_last(key);
         self.key_bytes += partition.insert(key, id, KEY_BYTES);
@@ -236,12 +196,7 @@ impl UpdatingOverOperator {
     }
 
     /// Computes the results of rows that stand behind all others.
-    fn append(
-        &mut self,
-        batch: &Batch,
-        appends: &mut Vec<Append>,
-        out: &mut Changes,
-    ) -> Result<()> {
+    fn append(&mut self, batch: &Batch, appends: &mut Vec<Append>, out: &mut Out) -> Result<()> {
         if appends.is_empty() {
             return Ok(());
         }
@@ -255,13 +210,10 @@ impl UpdatingOverOperator {
         let args = batch.args.iter().map(|column| take(column, &rows, None));
         let args = args.collect::<Result<Vec<_>, _>>()?;
         let results = self.functions.run(&args, &script, batch.now)?;
-        let results = self.results.encode(&results, appends.len())?;
-        for (at, append) in appends.iter().enumerate() {
-            let result = self.results.insert(&results, at)?;
-            self.result_of[append.id as usize] = result;
-            out.push(append.kind, append.id, result);
-        }
-        Ok(())
+        let results = self.given.results().encode(&results, appends.len())?;
+        appends.iter().enumerate().try_for_each(|(at, append)| {
+            self.given.settle(append.id, (&results, at), Some(append.kind), false, out)
+        })
     }
 
     /// A row of the last key: its peers get its results.
@@ -270,24 +222,24 @@ impl UpdatingOverOperator {
         batch: &Batch,
         append: &Append,
         key: &[u8],
-        out: &mut Changes,
+        out: &mut Out,
     ) -> Result<()> {
         let args: Vec<ArrayRef> =
             batch.args.iter().map(|column| column.slice(append.row as usize, 1)).collect();
         let script = growing(&[append.group], &[append.key], true);
         let results = self.functions.run(&args, &script, batch.now)?;
-        let results = self.results.encode(&results, 1)?;
+        let results = self.given.results().encode(&results, 1)?;
         let peers = self.partitions[append.group as usize].peers(key).to_vec();
         let change = self.change(batch, append.row as usize, append.id, Some(append.kind));
         peers.into_iter().try_for_each(|peer| self.settle(peer, &results, 0, &change, out))
     }
 
     /// A row that is taken back.
-    fn remove(&mut self, batch: &Batch, row: usize, key: &[u8], out: &mut Changes) -> Result<()> {
+    fn remove(&mut self, batch: &Batch, row: usize, key: &[u8], out: &mut Out) -> Result<()> {
         let group = self.groups[row];
-        let rows = &self.rows;
+        let given = &self.given;
         let removed = self.partitions[group as usize]
-            .remove(key, KEY_BYTES, |kept| rows.is_row(kept, batch.rows, row));
+            .remove(key, KEY_BYTES, |kept| given.is_row(kept, batch.rows, row));
         let Some((id, among, bytes)) = removed else { return Ok(()) };
         let position = self.partitions[group as usize].position(key, among);
         self.key_bytes -= bytes;
@@ -307,15 +259,15 @@ impl UpdatingOverOperator {
         change: Change,
         position: Position,
         now: i64,
-        out: &mut Changes,
+        out: &mut Out,
     ) -> Result<()> {
         let (ids, keys) = self.partitions[group as usize].in_order();
         self.functions.reset(&[group]);
-        let columns = self.rows.gather(&ids)?;
+        let columns = self.given.gather(&ids)?;
         let args = pick(&columns, self.functions.args());
         let script = growing(&vec![group; ids.len()], &keys, self.peers);
         let results = self.functions.run(&args, &script, now)?;
-        let results = self.results.encode(&results, ids.len())?;
+        let results = self.given.results().encode(&results, ids.len())?;
         self.partitions[group as usize].tail = keys.last().copied().unwrap_or(0);
         let changed = position.before + position.among;
         let first = if self.peers { position.before } else { changed };
@@ -331,12 +283,9 @@ impl UpdatingOverOperator {
         Ok(())
     }
 
-    fn left(&mut self, change: &Change, out: &mut Changes) {
+    fn left(&mut self, change: &Change, out: &mut Out) {
         if change.came.is_none() {
-            let result = self.result_of[change.row as usize];
-            out.push(RowKind::Delete, change.row, result);
-            out.left_rows.push(change.row);
-            out.left_results.push(result);
+            self.given.leave(change.row, out);
         }
     }
 
@@ -347,35 +296,10 @@ impl UpdatingOverOperator {
         results: &EncodedRows,
         at: usize,
         change: &Change,
-        out: &mut Changes,
+        out: &mut Out,
     ) -> Result<()> {
-        let old = self.result_of[id as usize];
         let came = change.came.filter(|_| change.row == id);
-        if came.is_none() && !change.repeats && self.results.is_row(old, results, at) {
-            return Ok(());
-        }
-        let new = self.results.insert(results, at)?;
-        self.result_of[id as usize] = new;
-        match came {
-            Some(kind) => out.push(kind, id, new),
-            None => {
-                out.push(RowKind::UpdateBefore, id, old);
-                out.push(RowKind::UpdateAfter, id, new);
-                out.left_results.push(old);
-            }
-        }
-        Ok(())
-    }
-
-    /// The rows to come out.
-    fn finish(&mut self, out: Changes) -> Result<ChangelogBatch> {
-        let mut columns = self.rows.gather(&out.rows)?;
-        columns.extend(self.results.gather(&out.results)?);
-        out.left_rows.into_iter().for_each(|id| self.rows.remove(id));
-        out.left_results.into_iter().for_each(|id| self.results.remove(id));
-        let options = RecordBatchOptions::new().with_row_count(Some(out.kinds.len()));
-        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
-        Ok(ChangelogBatch::new(rows, RowKinds::from(out.kinds)))
+        self.given.settle(id, (results, at), came, change.repeats, out)
     }
 
     /// Forgets partitions without rows, and some that expired.
@@ -395,10 +319,7 @@ impl UpdatingOverOperator {
         self.state_bytes = self.slots.memory()
             + self.partitions.capacity() * size_of::<Partition>()
             + self.key_bytes
-            + self.rows.len() * size_of::<u32>()
-            + self.rows.memory()
-            + self.results.memory()
-            + self.result_of.capacity() * size_of::<u32>()
+            + self.given.memory()
             + self.functions.memory();
     }
 
@@ -423,10 +344,10 @@ impl Operator for UpdatingOverOperator {
         let now = ctx.now();
         self.enter(columns, batch.len(), now)?;
         let keys = self.keys.encode(&pick(columns, &self.order))?;
-        let rows = self.rows.encode(columns, batch.len())?;
+        let rows = self.given.rows().encode(columns, batch.len())?;
         let args = pick(columns, self.functions.args());
         let encoded = Batch { columns, args, rows: &rows, now };
-        let mut out = Changes::default();
+        let mut out = Out::default();
         let mut appends = Vec::new();
         let mut counts = Vec::with_capacity(batch.len() + 1);
         counts.push(0);
@@ -438,11 +359,11 @@ impl Operator for UpdatingOverOperator {
                 self.append(&encoded, &mut appends, &mut out)?;
                 self.remove(&encoded, row, key, &mut out)?;
             }
-            counts.push(out.kinds.len() + appends.len());
+            counts.push(out.len() + appends.len());
         }
         self.append(&encoded, &mut appends, &mut out)?;
         let marks = ctx.marks().remap(|row| counts[row]);
-        let out = self.finish(out)?;
+        let out = self.given.finish(out)?;
         self.clean(now, batch.len());
         self.account();
         ctx.emit_marked(out, marks)
@@ -455,10 +376,8 @@ impl Operator for UpdatingOverOperator {
         self.slots.snapshot(section, |slot, out| {
             let partition = &self.partitions[slot as usize];
             let (ids, _) = partition.in_order();
-            let results: Vec<u32> = ids.iter().map(|id| self.result_of[*id as usize]).collect();
             out.i64(partition.tail);
-            self.rows.write_rows(&ids, out);
-            self.results.write_rows(&results, out);
+            self.given.write(&ids, out);
             writer.write(slot, out);
         })?;
         writer.finish()?;
@@ -470,21 +389,15 @@ impl Operator for UpdatingOverOperator {
         let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
         let mut reader = self.functions.reader(ctx.now());
         let mut restored = Vec::new();
-        let Self { slots, rows, results, functions, .. } = self;
+        let Self { slots, given, functions, .. } = self;
         slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
             let tail = input.i64()?;
-            let (mut ids, mut result_ids) = (Vec::new(), Vec::new());
-            rows.read_rows(input, &mut ids)?;
-            results.read_rows(input, &mut result_ids)?;
-            if ids.len() != result_ids.len() {
-                return Err(input.damaged("rows without results"));
-            }
-            restored.push((slot, tail, ids, result_ids));
+            restored.push((slot, tail, given.read(input)?));
             reader.read(functions, slot, input)
         })?;
         reader.finish(&mut self.functions)?;
-        for (slot, tail, ids, result_ids) in restored {
-            self.restore_partition(slot, tail, &ids, &result_ids)?;
+        for (slot, tail, ids) in restored {
+            self.restore_partition(slot, tail, &ids)?;
         }
         self.account();
         Ok(())
@@ -505,24 +418,14 @@ impl Operator for UpdatingOverOperator {
 
 impl UpdatingOverOperator {
     /// Puts the rows of a snapshot, which are in order, in their places.
-    fn restore_partition(
-        &mut self,
-        group: u32,
-        tail: i64,
-        ids: &[u32],
-        results: &[u32],
-    ) -> Result<()> {
+    fn restore_partition(&mut self, group: u32, tail: i64, ids: &[u32]) -> Result<()> {
         self.resize(group as usize + 1);
-        let columns = self.rows.gather(ids)?;
+        let columns = self.given.gather(ids)?;
         let keys = self.keys.encode(&pick(&columns, &self.order))?;
         if keys.len() != ids.len() {
             return Err(RuntimeError::internal("OverAggregate", "rows without a sort key"));
         }
-        for ((id, result), key) in ids.iter().zip(results).zip(keys.iter()) {
-            if *id as usize >= self.result_of.len() {
-                self.result_of.resize(*id as usize + 1, flott_state::NO_ROW);
-            }
-            self.result_of[*id as usize] = *result;
+        for (id, key) in ids.iter().zip(keys.iter()) {
             self.key_bytes += self.partitions[group as usize].insert(key, *id, KEY_BYTES);
         }
         self.partitions[group as usize].tail = tail;

@@ -3,13 +3,11 @@
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use flott_plan::physical::{ColumnAggregate, OverWindow, WindowFunction};
-use flott_state::{
-    EncodedRows, KeySlots, NO_ROW, RowStore, SortColumn, SortKeyEncoder, StateReader, StateWriter,
-    Ttl,
-};
-use flott_types::{ChangelogBatch, DataType, RowKind, RowKinds, Schema};
+use flott_state::{KeySlots, SortColumn, SortKeyEncoder, StateReader, StateWriter, Ttl};
+use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use super::bounds::Ordered;
+use super::given::{GivenRows, Out};
 use super::partition::Partition;
 use super::sliding::aggregate;
 use crate::context::OperatorContext;
@@ -44,13 +42,9 @@ pub struct BoundedOverOperator {
     keys: SortKeyEncoder,
     slots: KeySlots,
     partitions: Vec<Partition>,
-    rows: RowStore,
-    results: RowStore,
-    /// By row, the number of its results.
-    result_of: Vec<u32>,
+    given: GivenRows,
     key_bytes: usize,
     input: SchemaRef,
-    schema: SchemaRef,
     state_bytes: usize,
 }
 
@@ -75,25 +69,6 @@ struct Surroundings {
     counts: Vec<usize>,
 }
 
-/// Rows to come out, by their numbers and those of their results.
-#[derive(Default)]
-struct Out {
-    kinds: Vec<u8>,
-    rows: Vec<u32>,
-    results: Vec<u32>,
-    /// Numbers that are free when the rows are out.
-    left_rows: Vec<u32>,
-    left_results: Vec<u32>,
-}
-
-impl Out {
-    fn push(&mut self, kind: RowKind, row: u32, result: u32) {
-        self.kinds.push(kind as u8);
-        self.rows.push(row);
-        self.results.push(result);
-    }
-}
-
 impl BoundedOverOperator {
     /// An operator over rows of `input` that gives columns of `output`: the input's, then results. Frames
     /// reach `preceding` rows back; all functions are aggregates.
@@ -114,9 +89,6 @@ impl BoundedOverOperator {
                 nulls_first: *nulls_first,
             })
             .collect();
-        let types: Vec<DataType> = input.fields.iter().map(|f| f.data_type.clone()).collect();
-        let results: Vec<DataType> =
-            output.fields.iter().skip(types.len()).map(|f| f.data_type.clone()).collect();
         let calls = spec.functions.iter().map(|function| match function {
             WindowFunction::Aggregate(call) => Ok(call.clone()),
             other => Err(RuntimeError::internal(
@@ -135,12 +107,9 @@ impl BoundedOverOperator {
                 Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX)),
             ),
             partitions: Vec::new(),
-            rows: RowStore::new(&types),
-            results: RowStore::new(&results),
-            result_of: Vec::new(),
+            given: GivenRows::new(input, output),
             key_bytes: 0,
             input: input.to_arrow(),
-            schema: output.to_arrow(),
             state_bytes: 0,
         })
     }
@@ -166,35 +135,28 @@ impl BoundedOverOperator {
     fn forget(&mut self, group: u32) {
         let partition = std::mem::take(&mut self.partitions[group as usize]);
         self.key_bytes -= partition.bytes(KEY_BYTES);
-        for row in partition.in_order().0 {
-            self.results.remove(self.result_of[row as usize]);
-            self.rows.remove(row);
-        }
+        self.given.forget(partition.in_order().0);
     }
 
     /// Puts rows in their places, takes others back, and notes what is round each.
     fn place(&mut self, batch: &ChangelogBatch, groups: &[u32]) -> Result<Surroundings> {
         let columns = batch.rows.columns();
         let keys = self.keys.encode(&pick(columns, &self.order))?;
-        let encoded = self.rows.encode(columns, batch.len())?;
+        let encoded = self.given.rows().encode(columns, batch.len())?;
         let mut round = Surroundings::default();
         for (row, group) in groups.iter().enumerate() {
             let (kind, key) = (batch.kind(row), keys.row(row));
             let partition = &mut self.partitions[*group as usize];
             if kind.adds() {
-                let id = self.rows.insert(&encoded, row)?;
-                if id as usize >= self.result_of.len() {
-                    self.result_of.resize(id as usize + 1, NO_ROW);
-                }
-                self.result_of[id as usize] = NO_ROW;
+                let id = self.given.keep(&encoded, row)?;
                 self.key_bytes += partition.insert(key, id, KEY_BYTES);
                 let among = partition.peers(key).len() - 1;
                 let (ids, at) = partition.around(key, among, self.preceding, self.preceding + 1);
                 round.add(id, Some(kind), &ids, at, self.preceding);
             } else {
-                let rows = &self.rows;
+                let given = &self.given;
                 let removed =
-                    partition.remove(key, KEY_BYTES, |kept| rows.is_row(kept, &encoded, row));
+                    partition.remove(key, KEY_BYTES, |kept| given.is_row(kept, &encoded, row));
                 if let Some((id, among, freed)) = removed {
                     self.key_bytes -= freed;
                     let (ids, at) = partition.around(key, among, self.preceding, self.preceding);
@@ -209,66 +171,26 @@ impl BoundedOverOperator {
     /// What all changes give, and how many rows come out of the first changes.
     fn replay(&mut self, round: &Surroundings, now: i64) -> Result<(Out, Vec<usize>)> {
         let options = RecordBatchOptions::new().with_row_count(Some(round.ids.len()));
-        let columns = self.rows.gather(&round.ids)?;
+        let columns = self.given.gather(&round.ids)?;
         let rows = RecordBatch::try_new_with_options(self.input.clone(), columns, &options)?;
         let ordered = Ordered { partitions: round.ordered.clone(), peers: Vec::new() };
         let results = aggregate(&self.calls, &rows, &round.frames, &ordered, now)?;
-        let results = self.results.encode(&results, round.ids.len())?;
+        let results = self.given.results().encode(&results, round.ids.len())?;
         let mut out = Out::default();
         let mut given = Vec::with_capacity(round.changes.len() + 1);
         given.push(0);
         for change in &round.changes {
             if change.came.is_none() {
-                let result = self.result_of[change.row as usize];
-                out.push(RowKind::Delete, change.row, result);
-                out.left_rows.push(change.row);
-                out.left_results.push(result);
+                self.given.leave(change.row, &mut out);
             }
             for at in change.affected.clone() {
                 let id = round.ids[at];
                 let came = change.came.filter(|_| change.row == id);
-                self.settle(id, &results, at, came, &mut out)?;
+                self.given.settle(id, (&results, at), came, false, &mut out)?;
             }
-            given.push(out.kinds.len());
+            given.push(out.len());
         }
         Ok((out, given))
-    }
-
-    /// Gives a row if it came, or if its results are no longer what they were.
-    fn settle(
-        &mut self,
-        id: u32,
-        results: &EncodedRows,
-        at: usize,
-        came: Option<RowKind>,
-        out: &mut Out,
-    ) -> Result<()> {
-        let old = self.result_of[id as usize];
-        if came.is_none() && self.results.is_row(old, results, at) {
-            return Ok(());
-        }
-        let new = self.results.insert(results, at)?;
-        self.result_of[id as usize] = new;
-        match came {
-            Some(kind) => out.push(kind, id, new),
-            None => {
-                out.push(RowKind::UpdateBefore, id, old);
-                out.push(RowKind::UpdateAfter, id, new);
-                out.left_results.push(old);
-            }
-        }
-        Ok(())
-    }
-
-    /// The rows to come out.
-    fn finish(&mut self, out: Out) -> Result<ChangelogBatch> {
-        let mut columns = self.rows.gather(&out.rows)?;
-        columns.extend(self.results.gather(&out.results)?);
-        out.left_rows.into_iter().for_each(|id| self.rows.remove(id));
-        out.left_results.into_iter().for_each(|id| self.results.remove(id));
-        let options = RecordBatchOptions::new().with_row_count(Some(out.kinds.len()));
-        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
-        Ok(ChangelogBatch::new(rows, RowKinds::from(out.kinds)))
     }
 
     /// Forgets partitions without rows, and some that expired.
@@ -287,10 +209,7 @@ impl BoundedOverOperator {
         self.state_bytes = self.slots.memory()
             + self.partitions.capacity() * size_of::<Partition>()
             + self.key_bytes
-            + self.rows.len() * size_of::<u32>()
-            + self.rows.memory()
-            + self.results.memory()
-            + self.result_of.capacity() * size_of::<u32>();
+            + self.given.memory();
     }
 
     /// State of other frames is of no use: the results kept with the rows are those of this one.
@@ -332,7 +251,7 @@ impl Operator for BoundedOverOperator {
         let (out, given) = self.replay(&round, now)?;
         let changes = |rows: usize| rows.checked_sub(1).map_or(0, |last| round.counts[last]);
         let marks = ctx.marks().remap(|row| given[changes(row)]);
-        let out = self.finish(out)?;
+        let out = self.given.finish(out)?;
         self.clean(now, &groups);
         self.account();
         ctx.emit_marked(out, marks)
@@ -342,9 +261,7 @@ impl Operator for BoundedOverOperator {
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
         self.slots.snapshot(section, |slot, out| {
             let (ids, _) = self.partitions[slot as usize].in_order();
-            let results: Vec<u32> = ids.iter().map(|id| self.result_of[*id as usize]).collect();
-            self.rows.write_rows(&ids, out);
-            self.results.write_rows(&results, out);
+            self.given.write(&ids, out);
         })?;
         self.slots.handed_over(state);
         Ok(())
@@ -353,19 +270,13 @@ impl Operator for BoundedOverOperator {
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
         let mut restored = Vec::new();
-        let Self { slots, rows, results, .. } = self;
+        let Self { slots, given, .. } = self;
         slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
-            let (mut ids, mut result_ids) = (Vec::new(), Vec::new());
-            rows.read_rows(input, &mut ids)?;
-            results.read_rows(input, &mut result_ids)?;
-            if ids.len() != result_ids.len() {
-                return Err(input.damaged("rows without results"));
-            }
-            restored.push((slot, ids, result_ids));
+            restored.push((slot, given.read(input)?));
             Ok(())
         })?;
-        for (slot, ids, result_ids) in restored {
-            self.restore_partition(slot, &ids, &result_ids)?;
+        for (slot, ids) in restored {
+            self.restore_partition(slot, &ids)?;
         }
         self.account();
         Ok(())
@@ -386,18 +297,14 @@ impl Operator for BoundedOverOperator {
 
 impl BoundedOverOperator {
     /// Puts the rows of a snapshot, which are in order, in their places.
-    fn restore_partition(&mut self, group: u32, ids: &[u32], results: &[u32]) -> Result<()> {
+    fn restore_partition(&mut self, group: u32, ids: &[u32]) -> Result<()> {
         self.resize(group as usize + 1);
-        let columns = self.rows.gather(ids)?;
+        let columns = self.given.gather(ids)?;
         let keys = self.keys.encode(&pick(&columns, &self.order))?;
         if keys.len() != ids.len() {
             return Err(RuntimeError::internal("OverAggregate", "rows without a sort key"));
         }
-        for ((id, result), key) in ids.iter().zip(results).zip(keys.iter()) {
-            if *id as usize >= self.result_of.len() {
-                self.result_of.resize(*id as usize + 1, NO_ROW);
-            }
-            self.result_of[*id as usize] = *result;
+        for (id, key) in ids.iter().zip(keys.iter()) {
             self.key_bytes += self.partitions[group as usize].insert(key, *id, KEY_BYTES);
         }
         Ok(())

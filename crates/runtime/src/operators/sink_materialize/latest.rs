@@ -213,20 +213,14 @@ impl Operator for SinkUpsertMaterializer {
 
     fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
         let Some(space) = ctx.task().memory.space() else { return Ok(()) };
-        let held = self.state_bytes;
-        let victims = self.keys.victims(held, room, space, |_| false)?;
-        if victims.is_empty() {
-            return Ok(());
-        }
-        let changed = self.keys.not_on_disk(&victims);
-        let groups = ctx.task().max_parallelism;
+        let (groups, sizes) = (ctx.task().max_parallelism, (self.state_bytes, room));
         let (lists, kept) = (&self.lists, &self.kept);
-        self.keys.write_to_disk(&changed, space, groups, |slot, out| {
+        let leaving = self.keys.move_out(sizes, space, groups, |slot, out| {
             kept.write(&lists[slot as usize], out);
         })?;
-        victims.iter().for_each(|slot| self.clear(*slot));
+        leaving.iter().for_each(|slot| self.clear(*slot));
         self.output.forget_retired(&mut self.kept.rows);
-        self.keys.forget(&victims);
+        self.keys.forget(&leaving);
         if self.keys.is_empty() {
             self.keys.give_back();
             self.kept.give_back();
