@@ -46,7 +46,7 @@ pub fn all() -> Vec<&'static FormatDef> {
 
 /// All formats of whole files.
 pub fn of_files() -> Vec<&'static FileFormatDef> {
-    vec![&parquet::PARQUET]
+    vec![&avro::AVRO_FILES, &parquet::PARQUET]
 }
 
 /// The schema of the columns that a decoder gives, metadata aside.

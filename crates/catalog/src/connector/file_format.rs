@@ -66,7 +66,7 @@ pub struct FilePart {
     pub size: u64,
     /// The range of bytes whose rows are wanted: those of blocks whose middle is in it. `None`: all.
     pub range: Option<(u64, u64)>,
-    /// The number in the file of the row to go on with: what [`FileRows::position`] gave.
+    /// Where to go on: what [`FileRows::position`] gave for a part of the same range.
     pub position: Option<u64>,
     /// The most rows a batch may have.
     pub max_rows: usize,

@@ -21,7 +21,7 @@ pub(super) struct FileColumns {
     wanted: Vec<Wanted>,
     /// The positions of the file's leaves that are read, in order.
     pub(super) leaves: Vec<usize>,
-    /// Those of them that are INT96 and wanted to the nanosecond.
+    /// Those of columns with INT96 that is wanted to the nanosecond.
     pub(super) finest: Vec<usize>,
     schema: SchemaRef,
 }
@@ -52,10 +52,10 @@ impl FileColumns {
                 found = true;
                 let first = leaves.len();
                 pick(column, &field.data_type, &mut next, &mut leaves);
-                if is_finest(&field.data_type) {
-                    let int96 =
-                        |leaf: &&usize| file.column(**leaf).physical_type() == Physical::INT96;
-                    finest.extend(leaves[first..].iter().filter(int96).copied());
+                let mut picked = leaves[first..].iter();
+                let is_int96 = |leaf: &usize| file.column(*leaf).physical_type() == Physical::INT96;
+                if is_finest(&field.data_type) && picked.any(is_int96) {
+                    finest.extend_from_slice(&leaves[first..]);
                 }
             }
             if !found && !field.data_type.nullable {
@@ -92,8 +92,8 @@ impl FileColumns {
         Ok(())
     }
 
-    /// What was read of a file as rows of the table; `nanos` holds the columns with
-    /// [`finest`](Self::finest) leaves again.
+    /// What was read of a file as rows of the table; `nanos` holds the columns of
+    /// [`finest`](Self::finest) again.
     pub(super) fn batch(
         &self,
         read: &RecordBatch,

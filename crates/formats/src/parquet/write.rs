@@ -87,8 +87,8 @@ struct ParquetFile {
 struct RowGroup(Vec<Leaf>);
 
 enum Leaf {
-    Plain(ArrowColumnWriter),
-    Int96(Int96Column),
+    Plain(Box<ArrowColumnWriter>),
+    Int96(Box<Int96Column>),
 }
 
 impl ParquetFile {
@@ -99,9 +99,9 @@ impl ParquetFile {
         let leaves = writers.into_iter().enumerate().map(|(at, writer)| {
             let column = schema.column(at);
             if column.physical_type() == Physical::INT96 {
-                Leaf::Int96(Int96Column::new(column, self.file.properties().clone()))
+                Leaf::Int96(Box::new(Int96Column::new(column, self.file.properties().clone())))
             } else {
-                Leaf::Plain(writer)
+                Leaf::Plain(Box::new(writer))
             }
         });
         Ok(RowGroup(leaves.collect()))
@@ -253,7 +253,7 @@ fn store(
 
 fn failed(error: ParquetError) -> ConnectorError {
     let text = error.to_string();
-    if text.contains("non-nullable") {
+    if text.contains("Found null") || text.contains("non-nullable") {
         return ConnectorError::new("NULL in a NOT NULL column, or as the key of a map")
             .hint("Parquet has no NULL keys in maps; leave such rows or entries out");
     }

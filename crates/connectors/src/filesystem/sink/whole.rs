@@ -18,6 +18,9 @@ use super::output::{Bucket, Files, Output, PartFile};
 /// All open files of a writer hold so much in memory at most.
 const BUFFERED_BYTES: usize = 256 << 20;
 
+/// The size of a file is looked at so often.
+const ROWS: usize = 1024;
+
 /// Hands rows to the format.
 pub(super) struct WholeOutput(Box<dyn FileFormatWriter>);
 
@@ -53,15 +56,21 @@ impl Output for WholeOutput {
         rows: &ChangelogBatch,
         _keep_open: bool,
     ) -> Result<(), ConnectorError> {
-        if bucket.part.as_ref().is_some_and(|part| part.bytes() > table.rolling.bytes) {
-            files.finish(&mut bucket.part)?;
+        let mut from = 0;
+        while from < rows.len() {
+            if bucket.part.as_ref().is_some_and(|part| part.bytes() > table.rolling.bytes) {
+                files.finish(&mut bucket.part)?;
+            }
+            let part = match &mut bucket.part {
+                Some(part) => part,
+                none => none.insert(self.create(table, &bucket.directory, files.next_name())?),
+            };
+            let some = rows.slice(from, ROWS.min(rows.len() - from));
+            part.written = Instant::now();
+            part.encoder.write(&some).map_err(|error| in_file(error, &part.place()))?;
+            from += some.len();
         }
-        let part = match &mut bucket.part {
-            Some(part) => part,
-            none => none.insert(self.create(table, &bucket.directory, files.next_name())?),
-        };
-        part.written = Instant::now();
-        part.encoder.write(rows).map_err(|error| in_file(error, &part.place()))
+        Ok(())
     }
 
     fn relieve(&mut self, buckets: &mut [Bucket<WholeFile>]) -> Result<(), ConnectorError> {
