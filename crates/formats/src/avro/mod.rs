@@ -10,6 +10,7 @@ mod encode;
 mod json;
 mod parse;
 mod reader;
+mod registry;
 mod resolve;
 mod schema;
 mod shape;
@@ -19,6 +20,7 @@ use flott_catalog::connector::{ConnectorError, FormatDef, OptionDef, OptionKind,
 use flott_types::ChangelogMode;
 
 pub(crate) use container::AVRO_FILES;
+pub(crate) use registry::{AVRO_CONFLUENT, DEBEZIUM_AVRO};
 
 use derive::Timestamps;
 
