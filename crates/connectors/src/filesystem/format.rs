@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flott_catalog::connector::{
-    ConnectorError, FileEncoder, FileFormatContext, FileFormatDef, FileFormatReader,
-    FileFormatWriter, FilePart, FileRows, FormatMetadata, Options, TableContext,
+    ConnectorError, FileFormatContext, FileFormatDef, FileFormatReader, FileFormatWriter, FilePart,
+    FileRows, FormatMetadata, Options, TableContext,
 };
-use flott_types::{ChangelogMode, Schema};
+use flott_disk::DiskFile;
+use flott_types::{ChangelogBatch, ChangelogMode, Schema};
 use jiff::tz::TimeZone;
 
 use super::failure::failure;
@@ -154,27 +155,26 @@ pub(super) fn in_file(error: ConnectorError, path: &str) -> ConnectorError {
     if error.place.is_none() { error.at(path) } else { error }
 }
 
-/// Reads files and writes their rows into one.
+/// Reads files and writes their rows into one, which is durable afterwards.
 pub(super) fn merge(
     format: &WholeFormat,
     schema: &Schema,
-    sources: &[std::path::PathBuf],
-    target: File,
-    place: &Path,
+    sources: &[PathBuf],
+    target: &Path,
 ) -> Result<(), ConnectorError> {
-    let place = place.display().to_string();
+    let place = target.display().to_string();
+    let told = |error| failure("write", &place, &error);
     let reader = format.reader(schema.clone(), (0..schema.len()).collect())?;
     let writer = format.writer(schema.clone())?;
-    let target: Box<dyn Write + Send> = Box::new(target);
-    let mut merged: Box<dyn FileEncoder> =
-        writer.create(target).map_err(|error| in_file(error, &place))?;
+    let file: Box<dyn Write + Send> = Box::new(DiskFile::create(target).map_err(told)?);
+    let mut merged = writer.create(file).map_err(|error| in_file(error, &place))?;
     for source in sources {
         let path = source.display().to_string();
-        let mut rows =
-            open_rows(&*reader, &path, None, None, flott_types::ChangelogBatch::MAX_ROWS)?;
+        let mut rows = open_rows(&*reader, &path, None, None, ChangelogBatch::MAX_ROWS)?;
         while let Some(batch) = rows.next().map_err(|error| in_file(error, &path))? {
             merged.write(&batch).map_err(|error| in_file(error, &place))?;
         }
     }
-    merged.finish().map(drop).map_err(|error| in_file(error, &place))
+    merged.finish().map_err(|error| in_file(error, &place))?;
+    DiskFile::append(target).and_then(|file| file.sync()).map_err(told)
 }

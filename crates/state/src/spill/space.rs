@@ -85,7 +85,7 @@ impl SpillSpace {
     pub fn file(&self, buffer: usize) -> Result<SpillFile> {
         let folder = self.open()?;
         let folder = folder.folder.path();
-        match tempfile::tempfile_in(folder) {
+        match flott_disk::scratch(folder).and_then(|()| tempfile::tempfile_in(folder)) {
             Ok(file) => Ok(SpillFile::new(file, folder.display().to_string(), buffer)),
             Err(error) => Err(disk_error(folder, error.into())),
         }
@@ -189,6 +189,7 @@ pub(super) struct SpillStore {
 impl SpillStore {
     /// The entry of a key.
     pub fn entry(&self, key: &[u8]) -> Result<Option<fjall::UserValue>> {
+        self.ready()?;
         match &self.keys {
             Some(keys) => keys.get(key).map_err(|error| self.problem(error)),
             None => Ok(None),
@@ -201,6 +202,7 @@ impl SpillStore {
         written: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         deleted: impl Iterator<Item = &'a [u8]>,
     ) -> Result<()> {
+        self.ready()?;
         let Some(keys) = &self.keys else { return Ok(()) };
         let mut batch = self.space.database.batch();
         written.for_each(|(key, value)| batch.insert(keys, key, value));
@@ -216,6 +218,7 @@ impl SpillStore {
         limit: usize,
         mut take: impl FnMut(&[u8], &[u8]),
     ) -> Result<bool> {
+        self.ready()?;
         let Some(keys) = &self.keys else { return Ok(false) };
         let mut count = 0;
         for entry in keys.range(from..).take(limit) {
@@ -224,6 +227,12 @@ impl SpillStore {
             count += 1;
         }
         Ok(count == limit)
+    }
+
+    /// Tests may say that the disk is not.
+    fn ready(&self) -> Result<()> {
+        let folder = self.space.folder.path();
+        flott_disk::scratch(folder).map_err(|error| disk_error(folder, error.into()))
     }
 
     fn problem(&self, error: fjall::Error) -> StateError {

@@ -1,15 +1,15 @@
 //! Merging the files of a checkpoint before they become visible.
 //!
 //! Records end with a line feed in every format that is written here, so that files of them can be put one
-//! behind the other; other files are read and their rows written anew. The files of a merge, and with them the name of its result, follow from the committables
-//! alone, so that a repeated commit finds what the first one did.
+//! behind the other; other files are read and their rows written anew. The files of a merge, and with them
+//! the name of its result, follow from the committables alone, so that a repeated commit finds what the first
+//! one did.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use flott_catalog::connector::ConnectorError;
+use flott_disk::{DiskFile, absent, remove_file, rename, sync_folder};
 
 use super::super::failure::failure;
 use super::super::format::{FileFormat, merge as merge_rows};
@@ -23,16 +23,14 @@ pub(super) fn compact(
     files: &[PreparedFile],
     bytes: u64,
 ) -> Result<(), ConnectorError> {
-    compact_with(&table.root, files, bytes, &|sources, target, place| match &table.format {
-        FileFormat::Records(_) => concatenate(sources, target, place),
-        FileFormat::Whole(format) => {
-            merge_rows(format, &table.record_schema, sources, target, place)
-        }
+    compact_with(&table.root, files, bytes, &|sources, target| match &table.format {
+        FileFormat::Records(_) => concatenate(sources, target),
+        FileFormat::Whole(format) => merge_rows(format, &table.record_schema, sources, target),
     })
 }
 
-/// Writes the rows of files into one, at the path given.
-type Merge<'a> = &'a dyn Fn(&[PathBuf], File, &Path) -> Result<(), ConnectorError>;
+/// Writes the rows of files into one at the path given, and makes it durable.
+type Merge<'a> = &'a dyn Fn(&[PathBuf], &Path) -> Result<(), ConnectorError>;
 
 fn compact_with(
     root: &Path,
@@ -80,34 +78,31 @@ fn merge(
     if !target.exists() && sources.iter().all(|source| source.exists()) {
         let hidden = directory.join(format!(".{name}.inprogress"));
         let told = |error| failure("write", hidden.display(), &error);
-        let merged = File::create(&hidden).map_err(told)?;
-        write(&sources, merged.try_clone().map_err(told)?, &hidden)?;
-        merged.sync_all().map_err(told)?;
-        fs::rename(&hidden, &target).map_err(told)?;
-        File::open(directory).and_then(|opened| opened.sync_all()).map_err(told)?;
+        write(&sources, &hidden)?;
+        rename(&hidden, &target).map_err(told)?;
+        sync_folder(directory).map_err(told)?;
     }
     for source in &sources {
-        match fs::remove_file(source) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(failure("remove", source.display(), &error));
-            }
-            _ => {}
-        }
+        absent(remove_file(source)).map_err(|error| failure("remove", source.display(), &error))?;
     }
     Ok(())
 }
 
-fn concatenate(sources: &[PathBuf], mut target: File, place: &Path) -> Result<(), ConnectorError> {
-    sources.iter().try_for_each(|source| {
-        File::open(source)
-            .and_then(|mut opened| std::io::copy(&mut opened, &mut target))
-            .map(drop)
-            .map_err(|error| failure("write", place.display(), &error))
-    })
+fn concatenate(sources: &[PathBuf], target: &Path) -> Result<(), ConnectorError> {
+    let told = |error| failure("write", target.display(), &error);
+    let mut merged = DiskFile::create(target).map_err(told)?;
+    for source in sources {
+        flott_disk::open(source)
+            .and_then(|mut opened| std::io::copy(&mut opened, &mut merged))
+            .map_err(told)?;
+    }
+    merged.sync().map_err(told)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn prepare(root: &Path, names: &[&str]) -> Vec<PreparedFile> {

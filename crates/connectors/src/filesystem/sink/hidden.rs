@@ -1,11 +1,11 @@
 //! Files that nobody sees yet.
 
-use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use flott_catalog::connector::ConnectorError;
+use flott_disk::DiskFile;
 
 use super::super::failure::failure;
 use super::committable::PreparedFile;
@@ -25,7 +25,7 @@ impl HiddenFile {
         root: &Path,
         directory: &str,
         name: String,
-    ) -> Result<(Self, File), ConnectorError> {
+    ) -> Result<(Self, DiskFile), ConnectorError> {
         let hidden = format!(".{name}.inprogress.{}", random_uuid());
         let parent = root.join(directory);
         let path = parent.join(&hidden);
@@ -65,7 +65,7 @@ impl Drop for HiddenFile {
 /// Removes a hidden file, and directories of its partition that are empty without it.
 pub(super) fn remove_hidden(root: &Path, directory: &str, hidden: &str) {
     let mut path = root.join(directory).join(hidden);
-    if let Err(error) = fs::remove_file(&path)
+    if let Err(error) = flott_disk::remove_file(&path)
         && error.kind() != ErrorKind::NotFound
     {
         tracing::warn!(path = %path.display(), %error, "unfinished file could not be removed");
@@ -73,18 +73,18 @@ pub(super) fn remove_hidden(root: &Path, directory: &str, hidden: &str) {
     }
     while path.pop() && path != root {
         // Fails for directories that hold something, which is what ends this.
-        if fs::remove_dir(&path).is_err() {
+        if flott_disk::remove_folder(&path).is_err() {
             return;
         }
     }
 }
 
 /// Another writer may remove the directory as empty right after it was made.
-fn create_in(parent: &Path, path: &Path) -> std::io::Result<File> {
+fn create_in(parent: &Path, path: &Path) -> std::io::Result<DiskFile> {
     let mut attempts = 0;
     loop {
-        fs::create_dir_all(parent)?;
-        match OpenOptions::new().append(true).create_new(true).open(path) {
+        flott_disk::create_folders(parent)?;
+        match DiskFile::create_new(path) {
             Err(error) if error.kind() == ErrorKind::NotFound && attempts < 5 => attempts += 1,
             result => return result,
         }

@@ -1,11 +1,11 @@
 //! Files of one record behind the other.
 
-use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
 use flott_catalog::connector::{ConnectorError, Encoder, RecordBuffer};
+use flott_disk::DiskFile;
 use flott_types::ChangelogBatch;
 
 use super::super::failure::failure;
@@ -74,7 +74,7 @@ impl Output for RecordOutput {
 pub(super) struct RecordFile {
     hidden: HiddenFile,
     /// The open file, unless so many parts are open that each write opens it anew.
-    file: Option<File>,
+    file: Option<DiskFile>,
     buffer: Vec<u8>,
     bytes: u64,
     opened: Instant,
@@ -119,7 +119,7 @@ impl RecordFile {
         let told = |error| failure("write", path.display(), &error);
         let file = match &mut self.file {
             Some(file) => file,
-            closed => closed.insert(OpenOptions::new().append(true).open(&path).map_err(told)?),
+            closed => closed.insert(DiskFile::append(&*path).map_err(told)?),
         };
         pieces.iter().try_for_each(|piece| file.write_all(piece)).map_err(told)
     }
@@ -139,7 +139,7 @@ impl PartFile for RecordFile {
         self.append(&[&buffer])?;
         if let Some(file) = &self.file {
             let path = self.hidden.path();
-            file.sync_all().map_err(|error| failure("write", path.display(), &error))?;
+            file.sync().map_err(|error| failure("write", path.display(), &error))?;
         }
         Ok(self.hidden.complete(self.bytes, round, overwrite))
     }

@@ -1,11 +1,11 @@
 //! Files that their format writes as a whole.
 
-use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use flott_catalog::connector::{ConnectorError, FileEncoder, FileFormatWriter};
+use flott_disk::DiskFile;
 use flott_types::ChangelogBatch;
 
 use super::super::failure::failure;
@@ -119,8 +119,8 @@ impl PartFile for WholeFile {
     fn close(self, round: u64, overwrite: bool) -> Result<PreparedFile, ConnectorError> {
         let place = self.place();
         let bytes = self.encoder.finish().map_err(|error| in_file(error, &place))?;
-        File::open(self.hidden.path())
-            .and_then(|file| file.sync_all())
+        DiskFile::append(self.hidden.path())
+            .and_then(|file| file.sync())
             .map_err(|error| failure("write", &place, &error))?;
         Ok(self.hidden.complete(bytes, round, overwrite))
     }
@@ -129,14 +129,14 @@ impl PartFile for WholeFile {
 /// A file that is open only while it is written, since a writer may have thousands.
 struct LazyFile {
     path: PathBuf,
-    file: Option<File>,
+    file: Option<DiskFile>,
 }
 
 impl Write for LazyFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let file = match &mut self.file {
             Some(file) => file,
-            closed => closed.insert(OpenOptions::new().append(true).open(&self.path)?),
+            closed => closed.insert(DiskFile::append(&*self.path)?),
         };
         file.write(bytes)
     }
