@@ -22,6 +22,7 @@ mod error;
 mod json;
 mod lines;
 mod parquet;
+mod protobuf;
 mod raw;
 mod text;
 mod utf8;
@@ -37,6 +38,7 @@ pub fn all() -> Vec<&'static FormatDef> {
         &avro::DEBEZIUM_AVRO,
         &csv::CSV,
         &json::JSON,
+        &protobuf::PROTOBUF,
         &raw::RAW,
         &cdc::DEBEZIUM,
         &cdc::CANAL,
