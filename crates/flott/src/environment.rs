@@ -54,7 +54,8 @@ impl TableEnvironment {
     /// A session with all connectors and formats, whose relative paths start at the current
     /// directory.
     pub fn new() -> Self {
-        let registry = Registry::new(flott_connectors::all(), flott_formats::all());
+        let registry = Registry::new(flott_connectors::all(), flott_formats::all())
+            .with_file_formats(flott_formats::of_files());
         Self::with_registry(Arc::new(registry), PathBuf::from("."))
     }
 

@@ -7,8 +7,8 @@ use flott_types::{ChangelogMode, DataType, Schema};
 use jiff::tz::TimeZone;
 
 use super::{
-    ConnectorError, DecodeContext, Decoder, EncodeContext, Encoder, OptionDef, Options, ScanColumn,
-    TableSink, TableSource,
+    ConnectorError, DecodeContext, Decoder, EncodeContext, Encoder, FileFormatDef, OptionDef,
+    Options, ScanColumn, TableSink, TableSource,
 };
 
 /// A connector: its options and what it can make of a table.
@@ -41,7 +41,7 @@ impl FormatDef {
     }
 }
 
-fn roles(reads: bool, writes: bool) -> &'static str {
+pub(super) fn roles(reads: bool, writes: bool) -> &'static str {
     match (reads, writes) {
         (true, true) => "source, sink",
         (true, false) => "source",
@@ -124,12 +124,18 @@ pub struct TableContext {
 pub struct Registry {
     connectors: Vec<&'static ConnectorDef>,
     formats: Vec<&'static FormatDef>,
+    file_formats: Vec<&'static FileFormatDef>,
 }
 
 impl Registry {
     /// A registry of these connectors and formats.
     pub fn new(connectors: Vec<&'static ConnectorDef>, formats: Vec<&'static FormatDef>) -> Self {
-        Self { connectors, formats }
+        Self { connectors, formats, file_formats: Vec::new() }
+    }
+
+    /// The same registry with formats of whole files.
+    pub fn with_file_formats(self, file_formats: Vec<&'static FileFormatDef>) -> Self {
+        Self { file_formats, ..self }
     }
 
     /// The connectors in the order of their registration.
@@ -140,6 +146,11 @@ impl Registry {
     /// The formats in the order of their registration.
     pub fn formats(&self) -> &[&'static FormatDef] {
         &self.formats
+    }
+
+    /// The formats of whole files in the order of their registration.
+    pub fn file_formats(&self) -> &[&'static FileFormatDef] {
+        &self.file_formats
     }
 
     /// The connector of this name; the error lists all names.
@@ -153,11 +164,20 @@ impl Registry {
 
     /// The format of this name; the error lists all names.
     pub fn format(&self, name: &str) -> Result<&'static FormatDef, ConnectorError> {
-        self.formats
-            .iter()
-            .find(|def| def.name == name)
-            .copied()
-            .ok_or_else(|| not_found("format", name, self.formats.iter().map(|def| def.name)))
+        self.formats.iter().find(|def| def.name == name).copied().ok_or_else(|| {
+            match self.file_format(name) {
+                Some(_) => {
+                    ConnectorError::new(format!("the format '{name}' is one of whole files"))
+                        .hint("use it with 'connector' = 'filesystem', or use another format")
+                }
+                None => not_found("format", name, self.formats.iter().map(|def| def.name)),
+            }
+        })
+    }
+
+    /// The format of files of this name.
+    pub fn file_format(&self, name: &str) -> Option<&'static FileFormatDef> {
+        self.file_formats.iter().find(|def| def.name == name).copied()
     }
 }
 
