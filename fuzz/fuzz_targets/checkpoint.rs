@@ -22,12 +22,13 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 fuzz_target!(|body: &[u8]| {
-    // As it is, and as the body of a manifest whose frame is right.
+    // As it is, and as the body of a manifest of each version whose frame is right.
     let _ = load(body);
-    let mut manifest = b"FLCP\x01\0".to_vec();
-    manifest.extend_from_slice(body);
-    manifest.extend_from_slice(&xxh3_64(&manifest).to_le_bytes());
-    let _ = load(&manifest);
+    for version in [1u16, 2] {
+        let mut manifest = [b"FLCP".as_slice(), &version.to_le_bytes(), body].concat();
+        manifest.extend_from_slice(&xxh3_64(&manifest).to_le_bytes());
+        let _ = load(&manifest);
+    }
 });
 
 fn load(manifest: &[u8]) -> Result<(), String> {

@@ -16,6 +16,8 @@
 //! ```
 
 mod config;
+#[cfg(test)]
+mod crash_tests;
 mod environment;
 mod error;
 mod job;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flott_catalog::connector::{Committable, Committer, TableSink};
+use flott_disk::crash_point;
 
 use crate::checkpoint::{
     Barrier, Checkpoint, CheckpointKind, CheckpointStore, OperatorState, SourceState, TaskSnapshot,
@@ -48,8 +49,9 @@ struct Sink {
     open_writers: usize,
     /// What writers prepared at their end and no checkpoint holds yet.
     ended: Vec<Committable>,
-    /// What savepoints hold: a job that resumes from one commits it, so it is never removed.
-    in_savepoints: Vec<Committable>,
+    /// What savepoints hold, and checkpoints that may be there although the store failed: a job that resumes
+    /// from one commits it, so it is never removed.
+    held: Vec<Committable>,
     done: bool,
 }
 
@@ -106,7 +108,7 @@ impl Coordinator {
             committer,
             open_writers: writers,
             ended: Vec::new(),
-            in_savepoints: Vec::new(),
+            held: Vec::new(),
             done: false,
         };
         self.sinks.insert(uid, sink);
@@ -116,10 +118,13 @@ impl Coordinator {
     /// Commits what the checkpoint that is resumed from holds, in case that did not happen.
     pub fn resume(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.next_id = checkpoint.id + 1;
-        checkpoint.committables.iter().try_for_each(|(uid, committables)| {
-            let sink = self.sinks.get_mut(uid);
-            sink.map_or(Ok(()), |sink| sink.commit(committables.clone(), false))
-        })
+        for (uid, committables) in &checkpoint.committables {
+            if let Some(sink) = self.sinks.get_mut(uid) {
+                sink.commit(committables.clone(), false)?;
+            }
+        }
+        crash_point("resumed");
+        Ok(())
     }
 
     /// Takes note of a message. What goes wrong ends the job.
@@ -236,6 +241,7 @@ impl Coordinator {
             checkpoint.sources.insert(uid.clone(), queue.begin_checkpoint(barrier));
         }
         self.current = Some(Pending { checkpoint, given, request });
+        crash_point("checkpoint begun");
         Ok(())
     }
 
@@ -244,6 +250,7 @@ impl Coordinator {
             return Ok(());
         };
         pending.given[task] = true;
+        crash_point("part given");
         let whole = &mut pending.checkpoint;
         for (uid, state) in snapshot.operators {
             let states = whole.operators.entry(uid.clone()).or_default();
@@ -319,6 +326,7 @@ impl Coordinator {
             None => Ok(()),
         };
         let is_written = written.is_ok();
+        let may_be_there = written.as_ref().err().is_none_or(RuntimeError::is_doubtful);
         for (uid, committables) in &checkpoint.committables {
             let Some(sink) = self.sinks.get_mut(uid) else { continue };
             if is_written && request.stop {
@@ -327,8 +335,8 @@ impl Coordinator {
                 continue;
             }
             sink.ended.splice(0..0, committables.iter().cloned());
-            if is_written {
-                sink.in_savepoints.extend(committables.iter().cloned());
+            if may_be_there {
+                sink.held.extend(committables.iter().cloned());
             }
         }
         written
@@ -360,6 +368,9 @@ impl Coordinator {
             for (uid, committables) in &checkpoint.committables {
                 if let Some(sink) = self.sinks.get_mut(uid) {
                     sink.ended.splice(0..0, committables.iter().cloned());
+                    if error.is_doubtful() {
+                        sink.held.extend(committables.iter().cloned());
+                    }
                 }
             }
             return self.tolerate(error);
@@ -388,7 +399,15 @@ impl Coordinator {
             for (uid, sink) in &self.sinks {
                 last.committables.insert(uid.clone(), sink.ended.clone());
             }
-            store.publish(Arc::new(last))?;
+            let kept = store.publish(Arc::new(last));
+            // Whoever resumes from it commits what it holds, also if that fails here.
+            if kept.as_ref().err().is_none_or(RuntimeError::is_doubtful) {
+                for sink in self.sinks.values_mut() {
+                    sink.held.extend(sink.ended.iter().cloned());
+                }
+            }
+            kept?;
+            crash_point("last checkpoint published");
         }
         for sink in self.sinks.values_mut().filter(|sink| !sink.done) {
             let committables = std::mem::take(&mut sink.ended);
@@ -404,7 +423,7 @@ impl Coordinator {
             let mut committables = std::mem::take(&mut sink.ended);
             let of_current = lost.as_mut().and_then(|lost| lost.remove(uid));
             committables.extend(of_current.unwrap_or_default());
-            committables.retain(|committable| !sink.in_savepoints.contains(committable));
+            committables.retain(|committable| !sink.held.contains(committable));
             let Some(committer) = &mut sink.committer else { continue };
             if let Err(error) = committer.abort(committables) {
                 tracing::warn!(sink = &*sink.name, %error, "could not remove what was prepared");
@@ -416,7 +435,7 @@ impl Coordinator {
 impl Sink {
     fn commit(&mut self, committables: Vec<Committable>, end_of_input: bool) -> Result<()> {
         self.done |= end_of_input;
-        self.in_savepoints.retain(|committable| !committables.contains(committable));
+        self.held.retain(|committable| !committables.contains(committable));
         match &mut self.committer {
             Some(committer) if end_of_input || !committables.is_empty() => committer
                 .commit(committables, end_of_input)

@@ -138,6 +138,9 @@ pub enum CheckpointProblem {
     /// The store refused.
     #[error("could not be kept: {0}")]
     Store(Arc<std::io::Error>),
+    /// The store failed at the very end, and could not take back what may be there.
+    #[error("may or may not have been kept: {0}")]
+    Doubtful(Arc<std::io::Error>),
 }
 
 impl RuntimeError {
@@ -149,6 +152,11 @@ impl RuntimeError {
     /// A defect found at `operator`.
     pub fn internal(operator: impl Into<Arc<str>>, problem: impl Into<String>) -> Self {
         Self::Internal { operator: operator.into(), problem: problem.into() }
+    }
+
+    /// Whether a checkpoint of which this is told may be there all the same.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        matches!(self, Self::Checkpoint { problem: CheckpointProblem::Doubtful(_), .. })
     }
 
     /// The operator, source or sink that failed, where it is known.

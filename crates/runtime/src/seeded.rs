@@ -96,10 +96,14 @@ impl<'a> Run<'a> {
     }
 
     fn complete(mut self) -> SeededOutcome {
-        for running in 0..self.tasks.len() {
-            let resumed = self.job.resumed.clone();
-            self.with_task(running, |task| task.open(resumed.as_deref()).map(|()| Step::Progress));
+        let mut opened = 0;
+        while opened < self.tasks.len() {
+            let (resumed, all) = (self.job.resumed.clone(), self.tasks.len());
+            self.with_task(opened, |task| task.open(resumed.as_deref()).map(|()| Step::Progress));
+            // One that fails is gone.
+            opened += usize::from(self.tasks.len() == all);
         }
+        self.hear();
         while !self.job.coordinator.is_over() {
             if self.job.control.is_cancelled() {
                 self.tasks.clear();
@@ -146,6 +150,11 @@ impl<'a> Run<'a> {
         }
         let chosen = runnable[self.random.below(runnable.len() as u64) as usize];
         self.with_task(chosen, Task::step);
+        self.hear();
+    }
+
+    /// The coordinator takes note of what happened.
+    fn hear(&mut self) {
         while let Ok(message) = self.job.messages.try_recv() {
             self.job.coordinator.handle(message);
         }

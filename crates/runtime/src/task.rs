@@ -165,6 +165,7 @@ impl OperatorTask {
     fn checkpoint(&mut self, barrier: Barrier) -> Result<()> {
         let mut snapshot = TaskSnapshot::default();
         self.stage.barrier(&barrier, &mut snapshot)?;
+        flott_disk::crash_point("barrier passed");
         let (task, checkpoint) = (self.id, barrier.checkpoint);
         self.events.send(TaskEvent::Snapshot { task, checkpoint, snapshot });
         Ok(())

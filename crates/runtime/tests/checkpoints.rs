@@ -13,7 +13,7 @@ use common::sources::Batches;
 use common::{Row, by_key, checked, late_sink, node, operator, pairs, sink, source, watermark};
 use flott_runtime::{
     CheckpointKind, CheckpointStore, Exchange, JobConfig, JobGraph, MemoryCheckpointStore,
-    RuntimeError, SeededRun, start,
+    RuntimeError, SeededRun, SinkSpec, start,
 };
 use flott_types::ChangelogMode;
 
@@ -221,4 +221,34 @@ fn state_of_unknown_operators_is_not_dropped_silently() {
     sink(&mut other, from, Exchange::Forward, Arc::new(to));
     let error = start(other, config, store.latest().unwrap()).map(drop).unwrap_err();
     assert!(error.to_string().contains("holds state of count"), "{error}");
+}
+
+#[test]
+fn what_the_last_checkpoint_holds_is_not_removed_when_a_commit_fails() {
+    let (one, other) = (TestSink::default(), TestSink::default());
+    let sinks = [("a", &one), ("b", &other)];
+    let job = || {
+        let mut graph = JobGraph::new();
+        let data = Batches::new(vec![vec![pairs(&[(1, 1), (2, 2)]); 5]]);
+        let from = source(&mut graph, "source", 1, Arc::new(data), None);
+        for (name, to) in sinks {
+            let spec = SinkSpec {
+                sink: Arc::new(to.clone()),
+                static_partitions: Vec::new(),
+                overwrite: false,
+            };
+            let id = graph.sink(node(name, 1), spec);
+            graph.connect(from, id, 0, Exchange::Forward);
+        }
+        graph
+    };
+    one.with(|table| table.refuses_commits = true);
+    let store = Arc::new(MemoryCheckpointStore::default());
+    let config = JobConfig { checkpoints: Some(store.clone()), ..JobConfig::default() };
+    let ended = SeededRun::new(1).run(job(), config.clone(), None).unwrap().result;
+    assert!(ended.unwrap_err().to_string().contains("commits are refused"));
+    one.with(|table| table.refuses_commits = false);
+    let latest = store.latest().unwrap();
+    SeededRun::new(2).run(job(), config, latest).unwrap().result.unwrap();
+    assert_eq!((one.rows().len(), other.rows().len()), (10, 10));
 }

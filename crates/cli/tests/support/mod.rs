@@ -27,3 +27,11 @@ pub fn youngest(folder: &Path) -> Option<PathBuf> {
     let jobs = jobs.filter_map(|job| Some((age(&job.as_ref().ok()?.path())?, job.ok()?.path())));
     jobs.max().map(|(_, job)| job)
 }
+
+/// A folder for a job, in memory where that can be: who is killed loses nothing that it wrote.
+#[allow(dead_code, reason = "not every test that kills needs it")]
+pub fn folder() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
+    tempfile::tempdir_in(folder).unwrap()
+}

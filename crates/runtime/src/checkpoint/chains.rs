@@ -306,7 +306,7 @@ impl Source {
         let (_, file) = match open {
             Some(open) => self.open.insert(open),
             None => {
-                let file = File::open(self.folder.join(number.to_string()))?;
+                let file = flott_disk::open(&self.folder.join(number.to_string()))?;
                 self.open.insert((number, file))
             }
         };

@@ -1,6 +1,7 @@
 //! Reading a stored checkpoint.
 
 use std::fs::{self, File};
+use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ impl Checkpoint {
     /// names it, and the one before it if there is one.
     pub fn load(path: &Path) -> Result<Arc<Self>> {
         let folder = folder_of(path)?;
-        match read(&folder) {
+        match read(&folder).and_then(|checkpoint| hold(&folder).map(|()| checkpoint)) {
             Ok(checkpoint) => Ok(Arc::new(checkpoint)),
             Err(problem) => Err(stored(&folder, problem_of(&folder, problem))),
         }
@@ -31,30 +32,55 @@ impl Checkpoint {
 
 /// Why a checkpoint in a folder cannot be read.
 enum Problem {
-    Io(io::Error),
+    Missing,
+    Io {
+        file: String,
+        error: io::Error,
+    },
+    /// Its name may not be on the disk.
+    Unheld(io::Error),
     Manifest(ManifestError),
-    Piece { file: String, what: String },
+    Piece {
+        file: String,
+        what: String,
+    },
+}
+
+/// Waits until the name of a checkpoint is on the disk. Who wrote it may have died before that, and what is
+/// committed because of it must not outlive it.
+fn hold(folder: &Path) -> Result<(), Problem> {
+    let above = folder.parent().unwrap_or(Path::new(""));
+    match flott_disk::sync_folder(above) {
+        // Where nothing can be written nobody is about to write.
+        Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => Ok(()),
+        held => held.map_err(Problem::Unheld),
+    }
 }
 
 fn read(folder: &Path) -> Result<Checkpoint, Problem> {
-    let bytes = fs::read(folder.join(METADATA)).map_err(Problem::Io)?;
+    let bytes = flott_disk::read(&folder.join(METADATA)).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Problem::Missing,
+        _ => Problem::Io { file: METADATA.into(), error },
+    })?;
     let manifest = manifest::read(&bytes).map_err(Problem::Manifest)?;
     let mut checkpoint = manifest.checkpoint;
     let mut files: Vec<Option<File>> = manifest.files.iter().map(|_| None).collect();
     let mut read = |piece: &Piece| {
         let name = &manifest.files[piece.file as usize];
         let broken = |what: &str| Problem::Piece { file: name.clone(), what: what.to_string() };
-        let file = match &mut files[piece.file as usize] {
-            Some(file) => file,
-            none => {
-                none.insert(File::open(folder.join(name)).map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => broken("is missing"),
-                    _ => Problem::Io(error),
-                })?)
-            }
-        };
+        let refused = |error| Problem::Io { file: name.clone(), error };
+        let file =
+            match &mut files[piece.file as usize] {
+                Some(file) => file,
+                none => none.insert(flott_disk::open(&folder.join(name)).map_err(|error| {
+                    match error.kind() {
+                        io::ErrorKind::NotFound => broken("is missing"),
+                        _ => refused(error),
+                    }
+                })?),
+            };
         read_piece(file, piece).map_err(|problem| match problem {
-            PieceProblem::Io(error) => Problem::Io(error),
+            PieceProblem::Io(error) => refused(error),
             PieceProblem::Damaged(what) => broken(what),
         })
     };
@@ -147,10 +173,9 @@ fn numbered(job: &Path) -> Vec<(u64, PathBuf)> {
 
 fn problem_of(folder: &Path, problem: Problem) -> StoredProblem {
     let what = match problem {
-        Problem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            return StoredProblem::Missing;
-        }
-        Problem::Io(error) => return StoredProblem::Io(Arc::new(error)),
+        Problem::Missing => return StoredProblem::Missing,
+        Problem::Io { file, error } => format!("its file '{file}' cannot be read: {error}"),
+        Problem::Unheld(error) => format!("it cannot be made sure that it stays: {error}"),
         Problem::Manifest(error) => error.to_string(),
         Problem::Piece { file, what } => format!("its file '{file}' {what}"),
     };
@@ -159,7 +184,11 @@ fn problem_of(folder: &Path, problem: Problem) -> StoredProblem {
     let before = earlier[..until].iter().rev().find(|(_, other)| read(other).is_ok());
     let cure = match before {
         Some((_, path)) => {
-            format!("the checkpoint before it is whole: resume from '{}'", path.display())
+            format!(
+                "the checkpoint before it is whole: resume from '{}'; what sinks that append made visible \
+                 since then comes again",
+                path.display()
+            )
         }
         None => {
             "resume from another checkpoint or savepoint; there is none before it here".to_string()

@@ -13,6 +13,8 @@ use super::{
 };
 
 const MAGIC: [u8; 4] = *b"FLCP";
+/// What `_metadata` of Flink begins with.
+const FLINK: [u8; 4] = [0x49, 0x60, 0x67, 0x2D];
 const VERSION: u16 = 2;
 /// The version in which snapshots were runs of bytes.
 const RUNS_OF_BYTES: u16 = 1;
@@ -60,13 +62,19 @@ pub(super) enum StoredState {
 /// Why a manifest cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ManifestError {
-    #[error("it is no checkpoint of Flott")]
+    #[error("its manifest '_metadata' ends early")]
+    Short,
+    #[error("'_metadata' is no checkpoint of Flott")]
     Foreign,
-    #[error("it has version {0} of the format, and this program knows {VERSION}: use a newer one")]
+    #[error("'_metadata' is one of Flink, whose state Flott cannot read")]
+    Flink,
+    #[error(
+        "'_metadata' has version {0} of the format, and this program knows {VERSION}: use a newer one"
+    )]
     Version(u16),
-    #[error("its manifest fails its checksum")]
+    #[error("its manifest fails its checksum: '_metadata' was altered or cut off")]
     Checksum,
-    #[error("{0}")]
+    #[error("its manifest '_metadata' cannot be read: {0}")]
     Contents(#[from] StateError),
 }
 
@@ -181,8 +189,14 @@ fn write_split(out: &mut StateEncoder, split: &Split) {
 
 /// Reads a manifest.
 pub(super) fn read(bytes: &[u8]) -> Result<Manifest, ManifestError> {
-    if bytes.len() < PREFIX + CHECKSUM || bytes[..MAGIC.len()] != MAGIC {
+    if bytes.starts_with(&FLINK) {
+        return Err(ManifestError::Flink);
+    }
+    if !bytes.starts_with(&MAGIC[..MAGIC.len().min(bytes.len())]) {
         return Err(ManifestError::Foreign);
+    }
+    if bytes.len() < PREFIX + CHECKSUM {
+        return Err(ManifestError::Short);
     }
     let version = u16::from_le_bytes([bytes[4], bytes[5]]);
     if version != VERSION && version != RUNS_OF_BYTES {

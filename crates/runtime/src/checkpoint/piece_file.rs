@@ -1,13 +1,14 @@
 //! Files that reach the disk before anything points to them.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use flott_disk::{DiskFile, crash_point};
 
 /// A file of pieces one after the other, made when the first one comes.
 pub(super) struct PieceFile {
     path: PathBuf,
-    out: Option<BufWriter<File>>,
+    out: Option<BufWriter<DiskFile>>,
     length: u64,
 }
 
@@ -23,7 +24,7 @@ impl PieceFile {
     ) -> io::Result<u64> {
         let out = match &mut self.out {
             Some(out) => out,
-            none => none.insert(BufWriter::with_capacity(1 << 20, File::create(&self.path)?)),
+            none => none.insert(BufWriter::with_capacity(1 << 20, DiskFile::create(&*self.path)?)),
         };
         let offset = self.length;
         let mut written = Ok(());
@@ -34,32 +35,16 @@ impl PieceFile {
             }
         })
         .map_err(io::Error::other)?;
-        written.map(|()| offset)
+        written?;
+        crash_point("part written");
+        Ok(offset)
     }
 
     /// Waits until everything is on the disk; the length, 0 when there is no file.
     pub(super) fn finish(self) -> io::Result<u64> {
         if let Some(out) = self.out {
-            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync()?;
         }
         Ok(self.length)
-    }
-}
-
-/// Writes a file whose bytes are on the disk when this returns.
-pub(super) fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Waits until the names in a folder are on the disk. Where folders cannot be opened, as on
-/// Windows, the system does it by itself.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    match OpenOptions::new().read(true).open(folder) {
-        Ok(folder) => folder.sync_all(),
-        Err(_) if cfg!(windows) => Ok(()),
-        Err(error) => Err(error),
     }
 }

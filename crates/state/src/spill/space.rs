@@ -102,7 +102,7 @@ impl SpillSpace {
     pub(crate) fn scratch(&self) -> Result<(std::fs::File, String)> {
         let opened = self.open()?;
         let folder = opened.folder.path();
-        match tempfile::tempfile_in(folder) {
+        match flott_disk::scratch(folder).and_then(|()| tempfile::tempfile_in(folder)) {
             Ok(file) => Ok((file, folder.display().to_string())),
             Err(error) => Err(disk_error(folder, error.into())),
         }
@@ -229,6 +229,7 @@ impl SpillStore {
 
     /// The entry of a key.
     pub fn entry(&self, key: &[u8]) -> Result<Option<fjall::UserValue>> {
+        self.ready()?;
         match &self.keys {
             Some(keys) => keys.get(key).map_err(|error| self.problem(error)),
             None => Ok(None),
@@ -241,6 +242,7 @@ impl SpillStore {
         written: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         deleted: impl Iterator<Item = &'a [u8]>,
     ) -> Result<()> {
+        self.ready()?;
         let Some(keys) = &self.keys else { return Ok(()) };
         let mut batch = self.space.database.batch();
         let mut bytes = 0;
@@ -269,6 +271,7 @@ impl SpillStore {
         limit: usize,
         mut take: impl FnMut(&[u8], &[u8]),
     ) -> Result<bool> {
+        self.ready()?;
         let Some(keys) = &self.keys else { return Ok(false) };
         let mut count = 0;
         for entry in keys.range(from..).take(limit) {
@@ -277,6 +280,12 @@ impl SpillStore {
             count += 1;
         }
         Ok(count == limit)
+    }
+
+    /// Tests may say that the disk is not.
+    fn ready(&self) -> Result<()> {
+        let folder = self.space.folder.path();
+        flott_disk::scratch(folder).map_err(|error| disk_error(folder, error.into()))
     }
 
     fn problem(&self, error: fjall::Error) -> StateError {

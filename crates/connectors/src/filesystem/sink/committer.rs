@@ -1,13 +1,16 @@
 //! Making prepared files visible and marking complete partitions.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use flott_catalog::connector::{Committable, Committer, ConnectorError};
+use flott_disk::{
+    DiskFile, absent, crash_point, create_folders, create_folders_durably, remove_file,
+    remove_folder_all, sync_folder,
+};
 
 use super::super::failure::failure;
 use super::super::listing::visible_entries;
@@ -68,7 +71,9 @@ impl FileCommitter {
             Some(bytes) => compact(root, files, bytes)?,
             None => files.iter().try_for_each(|file| {
                 let directory = root.join(&file.directory);
-                rename(&directory.join(&file.hidden), &directory.join(&file.name))
+                rename(&directory.join(&file.hidden), &directory.join(&file.name))?;
+                crash_point("commit half");
+                Ok::<_, ConnectorError>(())
             })?,
         }
         let directories: BTreeSet<_> = files.iter().map(|file| &file.directory).collect();
@@ -125,11 +130,15 @@ impl Committer for FileCommitter {
         }
         if batch {
             let root = &self.table.root;
-            fs::create_dir_all(root).map_err(|error| failure("create", root.display(), &error))?;
+            create_folders_durably(root)
+                .map_err(|error| failure("create", root.display(), &error))?;
         }
+        crash_point("commit begun");
         self.clear(&files, whole_table)?;
         self.publish(&files)?;
-        self.mark(progress, end_of_input)
+        self.mark(progress, end_of_input)?;
+        crash_point("commit finished");
+        Ok(())
     }
 
     fn abort(&mut self, committables: Vec<Committable>) -> Result<(), ConnectorError> {
@@ -144,7 +153,7 @@ impl Committer for FileCommitter {
 
 /// Renames a prepared file. When it is gone, an earlier attempt has renamed it.
 pub(super) fn rename(from: &Path, to: &Path) -> Result<(), ConnectorError> {
-    match fs::rename(from, to) {
+    match flott_disk::rename(from, to) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if !to.exists() {
                 tracing::warn!(
@@ -160,26 +169,21 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<(), ConnectorError> {
 
 /// Makes the entries of a directory durable.
 fn sync(directory: &Path) -> Result<(), ConnectorError> {
-    match File::open(directory).and_then(|opened| opened.sync_all()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        result => result.map_err(|error| failure("write", directory.display(), &error)),
-    }
+    absent(sync_folder(directory)).map_err(|error| failure("write", directory.display(), &error))
 }
 
 fn remove(path: &Path) -> Result<(), ConnectorError> {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        result => result.map_err(|error| failure("remove", path.display(), &error)),
-    }
+    let removed = if path.is_dir() { remove_folder_all(path) } else { remove_file(path) };
+    absent(removed).map_err(|error| failure("remove", path.display(), &error))
 }
 
 /// Puts the empty file into a partition that says that it is complete.
 fn put_mark(directory: &Path, mark: &str) -> Result<(), ConnectorError> {
     let path = directory.join(mark);
-    fs::create_dir_all(directory)
-        .and_then(|()| File::create(&path))
+    create_folders(directory)
+        .and_then(|()| DiskFile::create(&*path))
         // The time tells writers that the mark is newer than their files.
-        .and_then(|file| file.set_modified(SystemTime::now()).and_then(|()| file.sync_all()))
+        .and_then(|file| file.set_modified(SystemTime::now()).and_then(|()| file.sync()))
+        .and_then(|()| sync_folder(directory))
         .map_err(|error| failure("write", path.display(), &error))
 }

@@ -5,11 +5,10 @@
 //! alone, so that a repeated commit finds what the first one did.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::Path;
 
 use flott_catalog::connector::ConnectorError;
+use flott_disk::{DiskFile, absent, remove_file, rename, sync_folder};
 
 use super::super::failure::failure;
 use super::committable::PreparedFile;
@@ -57,29 +56,26 @@ fn merge(directory: &Path, files: &[&PreparedFile]) -> Result<(), ConnectorError
     if !target.exists() && sources.iter().all(|source| source.exists()) {
         let hidden = directory.join(format!(".{name}.inprogress"));
         let told = |error| failure("write", hidden.display(), &error);
-        let mut merged = File::create(&hidden).map_err(told)?;
+        let mut merged = DiskFile::create(&*hidden).map_err(told)?;
         for source in &sources {
-            File::open(source)
+            flott_disk::open(source)
                 .and_then(|mut opened| std::io::copy(&mut opened, &mut merged))
                 .map_err(told)?;
         }
-        merged.sync_all().map_err(told)?;
-        fs::rename(&hidden, &target).map_err(told)?;
-        File::open(directory).and_then(|opened| opened.sync_all()).map_err(told)?;
+        merged.sync().map_err(told)?;
+        rename(&hidden, &target).map_err(told)?;
+        sync_folder(directory).map_err(told)?;
     }
     for source in &sources {
-        match fs::remove_file(source) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(failure("remove", source.display(), &error));
-            }
-            _ => {}
-        }
+        absent(remove_file(source)).map_err(|error| failure("remove", source.display(), &error))?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn prepare(root: &Path, names: &[&str]) -> Vec<PreparedFile> {

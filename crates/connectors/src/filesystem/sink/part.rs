@@ -1,12 +1,12 @@
 //! A hidden file that rows are written into.
 
-use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use flott_catalog::connector::ConnectorError;
+use flott_disk::DiskFile;
 
 use super::super::failure::failure;
 use super::committable::PreparedFile;
@@ -22,7 +22,7 @@ pub(super) struct Part {
     hidden: String,
     name: String,
     /// The open file, unless so many parts are open that each write opens it anew.
-    file: Option<File>,
+    file: Option<DiskFile>,
     buffer: Vec<u8>,
     bytes: u64,
     opened: Instant,
@@ -95,7 +95,7 @@ impl Part {
         let buffer = std::mem::take(&mut self.buffer);
         self.append(&[&buffer])?;
         if let Some(file) = &self.file {
-            file.sync_all().map_err(|error| failure("write", self.path().display(), &error))?;
+            file.sync().map_err(|error| failure("write", self.path().display(), &error))?;
         }
         self.closed = true;
         Ok(PreparedFile {
@@ -113,7 +113,7 @@ impl Part {
         let told = |error| failure("write", path.display(), &error);
         let file = match &mut self.file {
             Some(file) => file,
-            closed => closed.insert(OpenOptions::new().append(true).open(&path).map_err(told)?),
+            closed => closed.insert(DiskFile::append(&*path).map_err(told)?),
         };
         pieces.iter().try_for_each(|piece| file.write_all(piece)).map_err(told)
     }
@@ -134,7 +134,7 @@ impl Drop for Part {
 /// Removes a hidden file, and directories of its partition that are empty without it.
 pub(super) fn remove_hidden(root: &Path, directory: &str, hidden: &str) {
     let mut path = root.join(directory).join(hidden);
-    if let Err(error) = fs::remove_file(&path)
+    if let Err(error) = flott_disk::remove_file(&path)
         && error.kind() != ErrorKind::NotFound
     {
         tracing::warn!(path = %path.display(), %error, "unfinished file could not be removed");
@@ -142,18 +142,18 @@ pub(super) fn remove_hidden(root: &Path, directory: &str, hidden: &str) {
     }
     while path.pop() && path != root {
         // Fails for directories that hold something, which is what ends this.
-        if fs::remove_dir(&path).is_err() {
+        if flott_disk::remove_folder(&path).is_err() {
             return;
         }
     }
 }
 
 /// Another writer may remove the directory as empty right after it was made.
-fn create_in(parent: &Path, path: &Path) -> std::io::Result<File> {
+fn create_in(parent: &Path, path: &Path) -> std::io::Result<DiskFile> {
     let mut attempts = 0;
     loop {
-        fs::create_dir_all(parent)?;
-        match OpenOptions::new().append(true).create_new(true).open(path) {
+        flott_disk::create_folders(parent)?;
+        match DiskFile::create_new(path) {
             Err(error) if error.kind() == ErrorKind::NotFound && attempts < 5 => attempts += 1,
             result => return result,
         }

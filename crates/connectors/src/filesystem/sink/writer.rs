@@ -1,13 +1,13 @@
 //! Writing rows into part files.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::sync::Arc;
 use std::time::Instant;
 
 use flott_catalog::connector::{
     Committable, ConnectorError, Encoder, RecordBuffer, SinkWriter, WriterContext,
 };
+use flott_disk::{crash_point, create_folders_durably, sync_folder};
 use flott_types::ChangelogBatch;
 
 use super::super::failure::failure;
@@ -39,6 +39,8 @@ pub(super) struct FileWriter {
     checked: Instant,
     watermark: i64,
     pending: PendingPartitions,
+    /// Whether the table's directory is there for good.
+    has_root: bool,
 }
 
 /// A directory that got rows since the last commit.
@@ -85,6 +87,7 @@ impl FileWriter {
             checked: Instant::now(),
             watermark: i64::MIN,
             pending,
+            has_root: false,
             table,
         })
     }
@@ -109,7 +112,13 @@ impl FileWriter {
     }
 
     /// Makes the entries of new files and directories durable.
-    fn sync_directories(&self) -> Result<(), ConnectorError> {
+    fn sync_directories(&mut self) -> Result<(), ConnectorError> {
+        let root = &self.table.root;
+        if !self.has_root && !self.files.finished.is_empty() {
+            create_folders_durably(root)
+                .map_err(|error| failure("create", root.display(), &error))?;
+            self.has_root = true;
+        }
         let mut directories = BTreeSet::new();
         for file in &self.files.finished {
             let leaf = self.table.root.join(&file.directory);
@@ -120,8 +129,7 @@ impl FileWriter {
             );
         }
         for directory in directories {
-            File::open(&directory)
-                .and_then(|opened| opened.sync_all())
+            sync_folder(&directory)
                 .map_err(|error| failure("write", directory.display(), &error))?;
         }
         Ok(())
@@ -205,6 +213,7 @@ impl SinkWriter for FileWriter {
             router.clear();
         }
         self.sync_directories()?;
+        crash_point("files prepared");
         let progress = self.progress(end_of_input);
         self.files.round += 1;
         let mut prepared: Vec<_> = self.files.finished.drain(..).map(Prepared::File).collect();
