@@ -55,6 +55,7 @@ impl TableEnvironment {
     /// directory.
     pub fn new() -> Self {
         let registry = Registry::new(flott_connectors::all(), flott_formats::all())
+            .with_file_formats(flott_formats::of_files())
             .with_catalogs(flott_connectors::catalogs());
         Self::with_registry(Arc::new(registry), PathBuf::from("."))
     }

@@ -47,6 +47,11 @@ fn the_page_on_changelogs_runs() {
 }
 
 #[test]
+fn the_page_on_files_runs() {
+    run(include_str!("../../../docs/files.md"));
+}
+
+#[test]
 fn the_section_on_late_rows_runs() {
     run(section(include_str!("../../../docs/windows-and-state.md"), "Rows that come late"));
 }

@@ -51,6 +51,14 @@ fn the_reference_of_connectors_is_up_to_date() {
         }
         options(&mut text, &format!("{}.", def.name), def.options);
     }
+    let mut formats = flott_formats::of_files();
+    formats.sort_by_key(|def| def.name);
+    for def in formats {
+        let _ = write!(text, "\n## Format `{}` of files\n\n{}. ", def.name, capital(def.help));
+        let _ = writeln!(text, "Tables are: {}.", def.roles());
+        text.push_str("For the connector `filesystem`: a file is read and written as a whole.\n");
+        options(&mut text, &format!("{}.", def.name), def.options);
+    }
     compare("docs/connectors.md", &text);
 }
 

@@ -86,6 +86,26 @@ fn other_operators_take_no_hint_and_wrong_ones_are_refused() {
 }
 
 #[test]
+fn tables_of_sub_queries_may_be_named_where_nothing_is_joined_or_grouped() {
+    let mut session = session();
+    let hint = "/*+ STATE_TTL('r' = '1d') */";
+    for sql in [
+        format!("SELECT {hint} id FROM l WHERE id IN (SELECT id FROM r)"),
+        format!("SELECT {hint} id, (SELECT MAX(v) FROM r) FROM l"),
+        format!("SELECT {hint} id FROM (SELECT id FROM r) AS t"),
+    ] {
+        explain(&mut session, &sql).unwrap();
+    }
+    for sql in [
+        format!("SELECT {hint} v, COUNT(*) FROM l WHERE id IN (SELECT id FROM r) GROUP BY v"),
+        format!("SELECT {hint} l.id FROM l JOIN (SELECT id FROM r) AS t ON l.id = t.id"),
+    ] {
+        let error = explain(&mut session, &sql).unwrap_err();
+        assert!(error.contains("`r` in `STATE_TTL`"), "{error}");
+    }
+}
+
+#[test]
 fn groups_with_other_hints_are_not_shared() {
     let mut session = session();
     let sql = "SELECT /*+ STATE_TTL('l' = '1d') */ id, SUM(v) FROM l GROUP BY id UNION ALL \

@@ -72,6 +72,14 @@ pub(crate) enum FormatError {
     AvroNull(String),
     #[error("value of column '{column}' cannot be written: {what}")]
     AvroValue { column: String, what: String },
+    #[error("broken protobuf message at byte {at}: {what}")]
+    Protobuf { what: String, at: usize },
+    #[error("column '{column}' does not exist in the protobuf message '{message}'")]
+    PbMissing { column: String, message: String },
+    #[error("protobuf field type does not match the type of column '{column}': {what}")]
+    PbType { column: String, what: String },
+    #[error("the required field '{0}' of the protobuf message has no value")]
+    PbRequired(String),
     #[error("records of format '{0}' have no end that files could mark")]
     NoStream(&'static str),
     #[error("format '{format}' has no metadata column '{key}'")]
@@ -115,6 +123,18 @@ impl FormatError {
             Self::AvroNull(_) | Self::AvroValue { .. } => {
                 "filter such rows out, or replace the value".into()
             }
+            Self::Protobuf { .. } => {
+                "look whether 'protobuf.message-class-name' is what was written; \
+                 'protobuf.ignore-parse-errors' skips such records"
+                    .into()
+            }
+            Self::PbMissing { .. } => "columns are found by the names of fields, case and all".into(),
+            Self::PbType { .. } => {
+                "docs/protobuf.md tells which type is which; numbers are INT or BIGINT as they have 32 \
+                 or 64 bits"
+                    .into()
+            }
+            Self::PbRequired(_) => "declare the column, and fill it".into(),
             Self::NoStream(_) => {
                 "use the format with the connector 'kafka', or another format for files".into()
             }

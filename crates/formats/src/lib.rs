@@ -5,7 +5,8 @@
 //! no allocation per record. Records that do not decode are handed to the table's
 //! [`BadRecordHandler`](flott_catalog::connector::BadRecordHandler) and leave no trace in the batch.
 //!
-//! Formats of whole files (Parquet, Avro) and transport (files, Kafka) are not here.
+//! Formats of whole files, such as Parquet, are [`FileFormatDef`]s: they read and write files rather than
+//! records. Transport (files, Kafka) is not here.
 //!
 //! ```
 //! let names: Vec<_> = flott_formats::all().iter().map(|format| format.name).collect();
@@ -20,11 +21,13 @@ mod csv;
 mod error;
 mod json;
 mod lines;
+mod parquet;
+mod protobuf;
 mod raw;
 mod text;
 mod utf8;
 
-use flott_catalog::connector::{DecodeContext, FormatDef};
+use flott_catalog::connector::{DecodeContext, FileFormatDef, FormatDef};
 use flott_types::Schema;
 
 /// All formats of this crate.
@@ -35,6 +38,7 @@ pub fn all() -> Vec<&'static FormatDef> {
         &avro::DEBEZIUM_AVRO,
         &csv::CSV,
         &json::JSON,
+        &protobuf::PROTOBUF,
         &raw::RAW,
         &cdc::DEBEZIUM,
         &cdc::CANAL,
@@ -42,6 +46,11 @@ pub fn all() -> Vec<&'static FormatDef> {
         &cdc::OGG,
         &cdc::UPSERT,
     ]
+}
+
+/// All formats of whole files.
+pub fn of_files() -> Vec<&'static FileFormatDef> {
+    vec![&avro::AVRO_FILES, &parquet::PARQUET]
 }
 
 /// The schema of the columns that a decoder gives, metadata aside.

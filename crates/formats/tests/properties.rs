@@ -6,6 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
+use common::whole::Files;
 use common::{Collect, Decoding, batch, encode, format, records};
 use flott_types::{ChangelogBatch, DataType, RowField, TypeRoot, Value};
 use proptest::prelude::*;
@@ -188,6 +189,36 @@ proptest! {
         ] {
             // An escape character stands for some control characters, which Flink writes as they are.
             round_trip("csv", pairs, &table);
+        }
+    }
+
+    #[test]
+    fn parquet_reads_what_it_writes((types, rows) in table(json_type())) {
+        let names: Vec<_> = (0..types.len()).map(|at| format!("c {at}")).collect();
+        let columns: Vec<_> = names.iter().map(String::as_str).zip(types.iter().cloned()).collect();
+        let written = batch(&columns, &rows);
+        for pairs in [
+            &[][..],
+            &[("utc-timezone", "true"), ("compression", "ZSTD"), ("writer.version", "v2")],
+            &[("block.size", "1"), ("enable.dictionary", "false"), ("compression", "LZ4")],
+        ] {
+            let files = Files { format: "parquet", columns: &columns, pairs };
+            // Two row groups where a group ends as soon as it has a row.
+            let bytes = files.write(&[written.clone(), written.clone()]).unwrap();
+            let expected = [files.texts(&written), files.texts(&written)].concat();
+            prop_assert_eq!(files.read_bytes(&bytes).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn avro_files_read_what_they_write(table in table(avro_type())) {
+        let (columns, written) = named(&table, "c");
+        for codec in ["null", "deflate", "snappy", "bzip2", "zstandard"] {
+            let pairs = [("codec", codec), ("timestamp_mapping.legacy", "false")];
+            let files = Files { format: "avro", columns: &columns, pairs: &pairs };
+            let bytes = files.write(&[written.clone(), written.clone()]).unwrap();
+            let expected = [files.texts(&written), files.texts(&written)].concat();
+            prop_assert_eq!(files.read_bytes(&bytes).unwrap(), expected);
         }
     }
 

@@ -16,6 +16,7 @@ mod error;
 mod evaluator;
 mod expr;
 mod function;
+mod hash_order;
 pub mod loops;
 pub mod read;
 mod record_times;

@@ -175,7 +175,7 @@ impl Link {
     }
 
     /// The operator's state for a checkpoint: what changed since the one before, if there was one. All
-    /// that is done here is to write it to memory.
+    /// that is done here is to write it to memory, or where that has no room to scratch on disk.
     pub(crate) fn snapshot(&mut self, barrier: &Barrier) -> Result<Snapshot> {
         let scope = match (barrier.kind, self.handed_over) {
             (CheckpointKind::Savepoint, _) => SnapshotScope::Whole,
@@ -190,7 +190,9 @@ impl Link {
                 self.changes = Some(check);
             }
         }
-        let mut state = StateWriter::of_scope(groups, scope, self.context.now());
+        let space = self.context.info.memory.space().cloned();
+        let state = StateWriter::of_scope(groups, scope, self.context.now());
+        let mut state = state.beside(space.as_ref());
         self.call(|operator, _| operator.snapshot(&mut state))?;
         Ok(state.finish())
     }

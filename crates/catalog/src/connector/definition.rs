@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 use crate::CatalogDef;
 
 use super::{
-    ConnectorError, DecodeContext, Decoder, EncodeContext, Encoder, OptionDef, Options, ScanColumn,
-    TableSink, TableSource,
+    ConnectorError, DecodeContext, Decoder, EncodeContext, Encoder, FileFormatDef, OptionDef,
+    Options, ScanColumn, TableSink, TableSource,
 };
 
 /// A connector: its options and what it can make of a table.
@@ -43,7 +43,7 @@ impl FormatDef {
     }
 }
 
-fn roles(reads: bool, writes: bool) -> &'static str {
+pub(super) fn roles(reads: bool, writes: bool) -> &'static str {
     match (reads, writes) {
         (true, true) => "source, sink",
         (true, false) => "source",
@@ -126,13 +126,19 @@ pub struct TableContext {
 pub struct Registry {
     connectors: Vec<&'static ConnectorDef>,
     formats: Vec<&'static FormatDef>,
+    file_formats: Vec<&'static FileFormatDef>,
     catalogs: Vec<&'static CatalogDef>,
 }
 
 impl Registry {
     /// A registry of these connectors and formats.
     pub fn new(connectors: Vec<&'static ConnectorDef>, formats: Vec<&'static FormatDef>) -> Self {
-        Self { connectors, formats, catalogs: Vec::new() }
+        Self { connectors, formats, file_formats: Vec::new(), catalogs: Vec::new() }
+    }
+
+    /// The same registry with formats of whole files.
+    pub fn with_file_formats(self, file_formats: Vec<&'static FileFormatDef>) -> Self {
+        Self { file_formats, ..self }
     }
 
     /// The same registry with these types of catalogs.
@@ -155,6 +161,11 @@ impl Registry {
         &self.formats
     }
 
+    /// The formats of whole files in the order of their registration.
+    pub fn file_formats(&self) -> &[&'static FileFormatDef] {
+        &self.file_formats
+    }
+
     /// The connector of this name; the error lists all names.
     pub fn connector(&self, name: &str) -> Result<&'static ConnectorDef, ConnectorError> {
         self.connectors
@@ -166,11 +177,20 @@ impl Registry {
 
     /// The format of this name; the error lists all names.
     pub fn format(&self, name: &str) -> Result<&'static FormatDef, ConnectorError> {
-        self.formats
-            .iter()
-            .find(|def| def.name == name)
-            .copied()
-            .ok_or_else(|| not_found("format", name, self.formats.iter().map(|def| def.name)))
+        self.formats.iter().find(|def| def.name == name).copied().ok_or_else(|| {
+            match self.file_format(name) {
+                Some(_) => {
+                    ConnectorError::new(format!("the format '{name}' is one of whole files"))
+                        .hint("use it with 'connector' = 'filesystem', or use another format")
+                }
+                None => not_found("format", name, self.formats.iter().map(|def| def.name)),
+            }
+        })
+    }
+
+    /// The format of files of this name.
+    pub fn file_format(&self, name: &str) -> Option<&'static FileFormatDef> {
+        self.file_formats.iter().find(|def| def.name == name).copied()
     }
 }
 

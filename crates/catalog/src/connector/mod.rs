@@ -4,6 +4,7 @@
 
 mod definition;
 mod error;
+mod file_format;
 mod format;
 mod lookup;
 mod options;
@@ -18,6 +19,10 @@ pub use definition::{
     Registry, SinkFactory, SourceFactory, TableContext,
 };
 pub use error::ConnectorError;
+pub use file_format::{
+    FileEncoder, FileFormatContext, FileFormatDef, FileFormatReader, FileFormatWriter, FilePart,
+    FileReaderFactory, FileRows, FileWriterFactory,
+};
 pub use format::{
     BadRecord, BadRecordHandler, DecodeContext, Decoder, EncodeContext, Encoder, FailOnBadRecord,
     RecordBuffer,

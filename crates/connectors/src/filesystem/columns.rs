@@ -8,7 +8,7 @@ use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_catalog::connector::{
-    ConnectorError, FormatDef, MetadataColumn, ScanColumn, ScanRequest, TableContext,
+    ConnectorError, FormatMetadata, MetadataColumn, ScanColumn, ScanRequest, TableContext,
 };
 use flott_types::{ChangelogBatch, DataType, Field, Schema, Value};
 
@@ -77,10 +77,10 @@ impl FileMetadata {
     }
 
     /// All of them and those of the format, as the planner wants to know them.
-    pub(super) fn columns(format: &FormatDef) -> Vec<MetadataColumn> {
+    pub(super) fn columns(of_format: &[FormatMetadata]) -> Vec<MetadataColumn> {
         let own = Self::ALL.into_iter().map(|column| (column.key().into(), column.data_type()));
-        let of_format = format.metadata.iter();
-        let of_format = of_format.map(|(key, data_type)| (format!("{PREFIX}{key}"), data_type()));
+        let of_format =
+            of_format.iter().map(|(key, data_type)| (format!("{PREFIX}{key}"), data_type()));
         own.chain(of_format)
             .map(|(key, data_type)| MetadataColumn { key, data_type, writable: false })
             .collect()
@@ -121,7 +121,7 @@ impl ScanColumns {
     /// The columns that a request asks of a table.
     pub(super) fn new(
         context: &TableContext,
-        format: &FormatDef,
+        metadata: &[FormatMetadata],
         request: &ScanRequest,
     ) -> Result<Self, ConnectorError> {
         let mut of_format = Vec::new();
@@ -143,7 +143,7 @@ impl ScanColumns {
                 ScanColumn::Metadata(key) => {
                     let in_format = key
                         .strip_prefix(PREFIX)
-                        .and_then(|key| format.metadata.iter().find(|(known, _)| *known == key));
+                        .and_then(|key| metadata.iter().find(|(known, _)| *known == key));
                     if let Some((known, data_type)) = in_format {
                         fields.push(Field::new(key.as_str(), data_type()));
                         output.push(Output::Metadata(of_format.len()));

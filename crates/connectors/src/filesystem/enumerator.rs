@@ -20,8 +20,10 @@ pub(super) struct FileEnumerator {
     listing: Listing,
     /// How long to wait between two looks; `None` looks once.
     interval: Option<Duration>,
-    /// Whether each line feed ends a record.
+    /// Whether reading can begin within a file.
     divisible: bool,
+    /// Whether extensions say nothing of compression.
+    whole: bool,
     /// Whether older files come first rather than go by name.
     by_age: bool,
     /// What was given out, of a watched table.
@@ -34,7 +36,6 @@ impl FileEnumerator {
     pub(super) fn new(
         listing: Listing,
         interval: Option<Duration>,
-        divisible: bool,
         by_age: bool,
         state: Option<&[u8]>,
     ) -> Result<Self, ConnectorError> {
@@ -45,11 +46,18 @@ impl FileEnumerator {
                 (unpack.list(Unpack::text)?.into_iter().collect(), unpack.flag()?)
             }
         };
-        Ok(Self { listing, interval, divisible, by_age, seen, looked })
+        Ok(Self { listing, interval, divisible: false, whole: false, by_age, seen, looked })
+    }
+
+    /// The same, cutting big files into ranges if they are `divisible`; those of records only where they
+    /// are not compressed, which their extension tells unless they are `whole`.
+    pub(super) fn dividing(self, divisible: bool, whole: bool) -> Self {
+        Self { divisible, whole, ..self }
     }
 
     fn splits(&self, file: FoundFile) -> Vec<FileSplit> {
-        let divisible = self.divisible && Compression::of(&file.path).is_none();
+        let plain = self.whole || Compression::of(&file.path).is_none();
+        let divisible = self.divisible && plain;
         FileSplit::of(file, divisible)
     }
 }

@@ -7,6 +7,9 @@
 //! directories `column=value` stands for each partition column. `source.monitor-interval` makes the
 //! table unbounded: new files are read as they appear.
 //!
+//! Formats of whole files (`parquet`) say themselves which rows belong to a range of a file, and where to
+//! go on after a failure.
+//!
 //! # Writing
 //!
 //! Writers put rows into hidden files beside the visible ones; a commit renames them, so that a
@@ -17,6 +20,7 @@ mod columns;
 mod compression;
 mod enumerator;
 mod failure;
+mod format;
 mod input;
 mod listing;
 mod location;
@@ -28,6 +32,7 @@ mod reader;
 mod sink;
 mod source;
 mod split;
+mod whole;
 
 use flott_catalog::connector::ConnectorDef;
 

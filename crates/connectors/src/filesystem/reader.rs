@@ -74,14 +74,6 @@ impl FileReader {
             split,
         })
     }
-
-    /// The rows that the limit leaves of a batch.
-    fn limited(&mut self, batch: ChangelogBatch) -> ChangelogBatch {
-        let Some(limit) = &mut self.limit else { return batch };
-        let rows = batch.len().min(usize::try_from(*limit).unwrap_or(usize::MAX));
-        *limit -= rows as u64;
-        if rows < batch.len() { batch.slice(0, rows) } else { batch }
-    }
 }
 
 impl SourceReader for FileReader {
@@ -127,7 +119,7 @@ impl SourceReader for FileReader {
         if batch.is_empty() {
             return Ok(SourceEvent::Pending);
         }
-        Ok(SourceEvent::Rows { split, batch: self.limited(batch), bytes })
+        Ok(SourceEvent::Rows { split, batch: limited(batch, &mut self.limit), bytes })
     }
 
     fn snapshot(&mut self) -> Result<Vec<Split>, ConnectorError> {
@@ -136,6 +128,14 @@ impl SourceReader for FileReader {
         });
         Ok(current.chain(self.waiting.iter().map(FileSplit::pack)).collect())
     }
+}
+
+/// The rows that a limit leaves of a batch.
+pub(super) fn limited(batch: ChangelogBatch, limit: &mut Option<u64>) -> ChangelogBatch {
+    let Some(limit) = limit else { return batch };
+    let rows = batch.len().min(usize::try_from(*limit).unwrap_or(usize::MAX));
+    *limit -= rows as u64;
+    if rows < batch.len() { batch.slice(0, rows) } else { batch }
 }
 
 fn without_update_before(batch: ChangelogBatch) -> Result<ChangelogBatch, ConnectorError> {

@@ -13,31 +13,37 @@ use flott_types::{ChangelogMode, RowKind};
 use super::FILESYSTEM;
 use super::columns::{FileMetadata, ScanColumns, record_schema};
 use super::enumerator::FileEnumerator;
+use super::format::FileFormat;
 use super::listing::Listing;
 use super::location::resolve;
 use super::options::{MONITOR_INTERVAL, PARTITION_DEFAULT_NAME, PATH, PATH_PATTERN};
 use super::pruning::Pruning;
 use super::reader::FileReader;
+use super::whole::WholeReader;
 use crate::bad_records::BadRecordPolicy;
 use crate::common::{changelog_mode_with, invalid, validate};
-use crate::format::TableFormat;
 
 /// Checks the table's options and makes a source of it.
 pub(super) fn source(context: &TableContext) -> Result<Arc<dyn TableSource>, ConnectorError> {
     validate(context, &FILESYSTEM)?;
     BadRecordPolicy::of(&context.options)?;
-    let format = TableFormat::of(context)?;
+    let format = FileFormat::of(context)?;
     let schema = record_schema(context);
     let all = (0..schema.len()).collect();
     // Tells of types and options that the format cannot do, before anything runs.
-    format.decoder(schema, all, Vec::new(), Arc::new(FailOnBadRecord))?;
-    let mode = changelog_mode_with(context, format.def.decodes)?;
+    match &format {
+        FileFormat::Records(format) => {
+            format.decoder(schema, all, Vec::new(), Arc::new(FailOnBadRecord)).map(drop)?;
+        }
+        FileFormat::Whole(format) => format.reader(schema, all).map(drop)?,
+    }
+    let mode = changelog_mode_with(context, format.decodes())?;
     Ok(Arc::new(FileSource {
         listing: listing(context)?,
         interval: interval(context)?,
         mode,
         // The changes of a row come in the order of the file, through one reader.
-        divisible: mode.is_insert_only() && is_divisible(&format),
+        divisible: mode.is_insert_only() && format.is_divisible(),
         format,
         context: context.clone(),
     }))
@@ -73,21 +79,9 @@ fn interval(context: &TableContext) -> Result<Option<Duration>, ConnectorError> 
     }
 }
 
-/// Whether every line feed of a file ends a record, so that reading can begin behind any of them.
-fn is_divisible(format: &TableFormat) -> bool {
-    match format.def.name {
-        "csv" => {
-            let unquoted = format.options.raw("disable-quote-character");
-            unquoted.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
-                && format.options.raw("escape-character").is_none()
-        }
-        name => matches!(name, "json" | "raw") || name.ends_with("-json"),
-    }
-}
-
 struct FileSource {
     context: TableContext,
-    format: TableFormat,
+    format: FileFormat,
     listing: Listing,
     interval: Option<Duration>,
     divisible: bool,
@@ -104,7 +98,7 @@ impl TableSource for FileSource {
     }
 
     fn metadata(&self) -> Vec<MetadataColumn> {
-        FileMetadata::columns(self.format.def)
+        FileMetadata::columns(self.format.metadata())
     }
 
     fn split_columns(&self) -> Vec<ScanColumn> {
@@ -125,7 +119,9 @@ impl TableSource for FileSource {
         let pruning = Pruning::new(&self.context, &request.filters)?;
         let listing = Listing { pruning, ..self.listing.clone() };
         let by_age = self.interval.is_some() || !self.mode.is_insert_only();
-        Ok(Box::new(FileEnumerator::new(listing, self.interval, self.divisible, by_age, state)?))
+        let whole = self.format.is_whole();
+        let enumerator = FileEnumerator::new(listing, self.interval, by_age, state)?;
+        Ok(Box::new(enumerator.dividing(self.divisible, whole)))
     }
 
     fn reader(
@@ -133,19 +129,23 @@ impl TableSource for FileSource {
         request: &ScanRequest,
         context: &ReaderContext,
     ) -> Result<Box<dyn SourceReader>, ConnectorError> {
-        let columns = ScanColumns::new(&self.context, self.format.def, request)?;
-        let decoder = self.format.decoder(
-            columns.record_schema.clone(),
-            columns.projection.clone(),
-            columns.metadata.clone(),
-            context.bad_records.clone(),
-        )?;
+        let columns = ScanColumns::new(&self.context, self.format.metadata(), request)?;
         // As in Flink the rows of a changelog are counted one by one, so that a limit may cut off
         // the deletion of a row; those of upserts become other rows.
         let complete = self.mode.is_insert_only() || self.mode.contains(RowKind::UpdateBefore);
         let limit = request.limit.filter(|_| complete);
+        let (schema, projection) = (columns.record_schema.clone(), columns.projection.clone());
+        let format = match &self.format {
+            FileFormat::Records(format) => format,
+            FileFormat::Whole(format) => {
+                let reader = format.reader(schema, projection)?;
+                return Ok(Box::new(WholeReader::new(columns, reader, context.max_rows, limit)));
+            }
+        };
+        let metadata = columns.metadata.clone();
+        let decoder = format.decoder(schema, projection, metadata, context.bad_records.clone())?;
         let reader = FileReader::new(columns, decoder, context.max_rows, limit);
-        let drops = self.format.def.decodes.contains(RowKind::UpdateBefore)
+        let drops = format.def.decodes.contains(RowKind::UpdateBefore)
             && !self.mode.contains(RowKind::UpdateBefore);
         Ok(Box::new(if drops { reader.without_update_before() } else { reader }))
     }

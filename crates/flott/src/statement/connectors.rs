@@ -23,8 +23,9 @@ pub(super) fn connectors(registry: Arc<Registry>, pattern: Option<&ShowPattern>)
 }
 
 pub(super) fn formats(registry: Arc<Registry>, pattern: Option<&ShowPattern>) -> Table {
-    let all = registry.formats().iter().map(|def| (def.name, def.roles(), def.help));
-    overview("format name", all, pattern)
+    let of_records = registry.formats().iter().map(|def| (def.name, def.roles(), def.help));
+    let of_files = registry.file_formats().iter().map(|def| (def.name, def.roles(), def.help));
+    overview("format name", of_records.chain(of_files), pattern)
 }
 
 fn overview<'a>(

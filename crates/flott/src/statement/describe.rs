@@ -47,9 +47,17 @@ impl TableEnvironment {
                 Ok(connectors::options("", connector.options))
             }
             DescribeKind::Format(name) => {
-                let format = self.registry().format(&name.value);
-                let format = format.map_err(|error| PlanError::from(error).at(name.span))?;
-                Ok(connectors::options(&format!("{}.", format.name), format.options))
+                let registry = self.registry();
+                let of_files = registry.file_format(&name.value).map(|format| format.options);
+                let of_records = match registry.format(&name.value) {
+                    Ok(format) => format.options,
+                    Err(_) if of_files.is_some() => &[],
+                    Err(error) => return Err(PlanError::from(error).at(name.span).into()),
+                };
+                let mut options = of_records.to_vec();
+                let more = of_files.into_iter().flatten();
+                options.extend(more.filter(|more| of_records.iter().all(|it| it.key != more.key)));
+                Ok(connectors::options(&format!("{}.", name.value), &options))
             }
             _ => Err(PlanError::new("there is no such object to describe").into()),
         }

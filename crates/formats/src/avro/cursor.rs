@@ -23,6 +23,11 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
+    /// How many bytes were read.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// Fails unless all bytes are read.
     pub(crate) fn end(&self) -> Result<(), Broken> {
         match self.bytes.len() - self.at {

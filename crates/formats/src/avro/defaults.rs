@@ -120,7 +120,7 @@ fn encode(
 
 /// Appends a number, zig-zag and in sevens of bits.
 #[inline]
-pub(super) fn write_long(out: &mut Vec<u8>, number: i64) {
+pub(crate) fn write_long(out: &mut Vec<u8>, number: i64) {
     let mut bits = ((number << 1) ^ (number >> 63)) as u64;
     while bits >= 0x80 {
         out.push(bits as u8 | 0x80);
@@ -131,7 +131,7 @@ pub(super) fn write_long(out: &mut Vec<u8>, number: i64) {
 
 /// Appends bytes behind their length.
 #[inline]
-pub(super) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     write_long(out, bytes.len() as i64);
     out.extend_from_slice(bytes);
 }

@@ -1,5 +1,7 @@
-//! The format `avro`: one record a message, by the schema that Flink derives from the table's columns.
+//! The format `avro`: one record a message, by the schema that Flink derives from the table's columns; and
+//! container files of such records.
 
+mod container;
 mod cursor;
 mod decode;
 mod defaults;
@@ -17,6 +19,7 @@ mod text;
 use flott_catalog::connector::{ConnectorError, FormatDef, OptionDef, OptionKind, Options};
 use flott_types::ChangelogMode;
 
+pub(crate) use container::AVRO_FILES;
 pub(crate) use registry::{AVRO_CONFLUENT, DEBEZIUM_AVRO};
 
 use derive::Timestamps;

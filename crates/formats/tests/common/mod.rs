@@ -2,6 +2,8 @@
 
 #![allow(dead_code, missing_docs)]
 
+pub mod whole;
+
 use std::sync::{Arc, Mutex};
 
 use flott_catalog::connector::{

@@ -19,7 +19,7 @@ pub trait Fold: Send + 'static {
     /// The state of a group.
     type Cell: Copy + Send + 'static;
 
-    /// Whether every value that is taken in or back is a change, even if the result stays.
+    /// Whether every value that is taken in or back is a change, even if the result stays: Flink compares the cells.
     const EVERY_VALUE: bool = false;
 
     /// The state of no rows.
@@ -136,6 +136,14 @@ impl<F: Fold> Accumulator for Cells<F> {
         let value = |group: &u32| self.fold.value(&self.cells[*group as usize]);
         let values: PrimitiveArray<F::Result> = groups.iter().map(value).collect();
         typed(values, &self.returns)
+    }
+
+    fn unseen(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, EvalError> {
+        if F::EVERY_VALUE { self.state(groups) } else { Ok(Vec::new()) }
+    }
+
+    fn unseen_types(&self) -> Vec<DataType> {
+        if F::EVERY_VALUE { self.state_types() } else { Vec::new() }
     }
 
     fn reset(&mut self, groups: &[u32]) {

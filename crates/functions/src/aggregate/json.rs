@@ -249,7 +249,7 @@ impl Objects {
         try_each_row(input, None, |row, sign| {
             each(self, row, None);
             let counts = sign != 0 && values.is_valid(row);
-            if sign != 0 && names.is_null(row) {
+            if counts && names.is_null(row) {
                 return Err(failure("a key is NULL\nhint: filter such rows out".into()));
             }
             if counts && sign > 0 {

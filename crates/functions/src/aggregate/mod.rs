@@ -131,6 +131,18 @@ pub trait Accumulator: Send {
     /// The values of some groups.
     fn values(&self, groups: &[u32]) -> Result<ArrayRef, EvalError>;
 
+    /// What Flink compares beside the values of some groups to tell whether a mini-batch changed them, a column for each
+    /// of [`unseen_types`](Self::unseen_types); most functions have nothing of the kind.
+    fn unseen(&self, groups: &[u32]) -> Result<Vec<ArrayRef>, EvalError> {
+        let _ = groups;
+        Ok(Vec::new())
+    }
+
+    /// The types of the columns that `unseen` gives.
+    fn unseen_types(&self) -> Vec<DataType> {
+        Vec::new()
+    }
+
     /// Puts groups back to having seen no row, and frees what they hold.
     fn reset(&mut self, groups: &[u32]);
 

@@ -13,7 +13,7 @@ use flott_types::{DataType, RowField, TypeRoot, arrow_type};
 use super::conversion::{Conversion, Failures, same_layout_and_values};
 use super::plan;
 use crate::scalar::Equality;
-use crate::{EvalError, SessionSettings, SignatureError};
+use crate::{EvalError, SessionSettings, SignatureError, hash_order};
 
 /// The conversion between two constructed types; `None` if they are not of the same kind.
 pub(super) fn between(
@@ -34,10 +34,12 @@ pub(super) fn between(
         }
         (Map(ka, va), Map(kb, vb)) => {
             let entries = lists(&entry(ka, va), &entry(kb, vb), settings)?;
-            Some(if same_layout_and_values(ka, kb) {
-                entries
+            let stays = same_layout_and_values(ka, kb);
+            let distinct = if stays { entries } else { with_distinct_keys(entries, kb) };
+            Some(if stays && same_layout_and_values(va, vb) {
+                distinct
             } else {
-                with_distinct_keys(entries, kb)
+                in_hash_order(distinct, kb)
             })
         }
         _ => match (from.root.row_fields(), to.root.row_fields()) {
@@ -96,6 +98,31 @@ fn with_distinct_keys(entries: Conversion, key: &DataType) -> Conversion {
         }
         let values = take(lists.values(), &UInt32Array::from(kept), None)?;
         let offsets = OffsetBuffer::new(offsets.into());
+        let (field, nulls) = (list_field(&maps)?, lists.nulls().cloned());
+        Ok(Arc::new(ListArray::try_new(field, offsets, values, nulls)?))
+    })
+}
+
+/// Flink puts what it casts into a `HashMap`, whose order MAP_KEYS and texts show.
+fn in_hash_order(entries: Conversion, key: &DataType) -> Conversion {
+    let key = key.clone();
+    Conversion::composed(entries.can_fail(), move |array, failures| {
+        let maps = entries.apply(array, failures)?;
+        let lists = maps.as_list::<i32>();
+        let keys = &lists.values().as_struct().columns()[0];
+        let Some(hashes) = hash_order::of_keys(keys, &key) else { return Ok(maps) };
+        let (first, last) = (lists.value_offsets()[0], lists.value_offsets()[lists.len()]);
+        let mut places: Vec<u32> = Vec::with_capacity(keys.len());
+        for range in lists.value_offsets().windows(2) {
+            let (start, end) = (range[0] as usize, range[1] as usize);
+            let order = hash_order::order(&hashes[start..end], hash_order::DEFAULT_CAPACITY);
+            places.extend(order.into_iter().map(|at| (start + at) as u32));
+        }
+        if places.iter().zip(first as u32..last as u32).all(|(place, at)| *place == at) {
+            return Ok(maps);
+        }
+        let values = take(lists.values(), &UInt32Array::from(places), None)?;
+        let offsets = OffsetBuffer::from_lengths(lists.offsets().lengths());
         let (field, nulls) = (list_field(&maps)?, lists.nulls().cloned());
         Ok(Arc::new(ListArray::try_new(field, offsets, values, nulls)?))
     })

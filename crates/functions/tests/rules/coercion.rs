@@ -89,3 +89,28 @@ fn silent_casts() {
     assert!(implicit_cast_allowed(&row("a", &int), &row("b", &bigint)));
     assert!(!implicit_cast_allowed(&row("a", &bigint), &row("b", &int)));
 }
+
+#[test]
+fn constructed_types_beside_an_untyped_null_go_by_assignment() {
+    let array = |ty: DataType| DataType::array(ty);
+    let map = |value: DataType| DataType::map(DataType::string(), value);
+    let (int, bigint, text) = (DataType::int(), DataType::bigint(), DataType::string());
+    let (char, dec) = (|length| ty(TypeRoot::Char(length)), DataType::decimal);
+    let cases = [
+        // The last type that the others can be assigned to.
+        (array(int.clone()), array(bigint.clone()), Some(array(bigint.clone()))),
+        (array(bigint.clone()), array(int.clone()), Some(array(bigint.clone()))),
+        (array(DataType::double()), array(dec(2, 1)), Some(array(dec(2, 1)))),
+        (array(char(3)), array(char(1)), Some(array(char(1)))),
+        (array(text.clone()), array(char(1)), Some(array(text.clone()))),
+        (array(text.clone()), array(int.clone()), None),
+        // Maps can always.
+        (map(bigint.clone()), map(int.clone()), Some(map(int.clone()))),
+    ];
+    for (a, b, wanted) in cases {
+        let types = [a.clone(), DataType::null(), b.clone()];
+        assert_eq!(common_type(&types), wanted, "{a}, NULL and {b}");
+    }
+    // Maps without a common type need no NULL for it.
+    assert_eq!(common_type(&[map(text.clone()), map(int.clone())]), Some(map(int)));
+}

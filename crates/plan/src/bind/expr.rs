@@ -8,6 +8,7 @@ use flott_sql::ast::{
 use flott_types::{DataType, Family, TypeRoot};
 
 use super::cast::{cast, interval_unit};
+use super::interval::widen_timestamp;
 use super::literal::{bind_literal, bind_negative};
 use super::scope::dotted_field;
 use super::{Binder, Scope, symbol};
@@ -98,8 +99,8 @@ impl Binder<'_> {
                 builtin("OVERLAPS", args)
             }
             ExprKind::Binary { left, op, right } => {
-                let args = vec![self.bind_expr(left, context)?, self.bind_expr(right, context)?];
-                builtin(op.symbol(), args)
+                let args = [self.bind_expr(left, context)?, self.bind_expr(right, context)?];
+                builtin(op.symbol(), widen_timestamp(*op, [left, right], args)?)
             }
             ExprKind::Logical { op, operands } => {
                 let operands = operands

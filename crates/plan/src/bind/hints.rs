@@ -27,7 +27,8 @@ impl Binder<'_> {
         select: &Select,
         bind: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        self.hints.push(read(select)?);
+        let is_join = |from: &TableRef| matches!(from.kind, TableRefKind::Join(_));
+        self.hints.push(read(select, select.from.as_ref().is_some_and(is_join))?);
         let bound = bind(self);
         self.hints.pop();
         bound
@@ -52,11 +53,13 @@ pub(super) fn of_aggregate(select: &Select) -> Result<Option<u64>> {
     if select.hints.is_empty() {
         return Ok(None);
     }
-    let hints = read(select)?;
+    let hints = read(select, true)?;
     Ok(hints.state_ttl.into_iter().find(|(table, _)| table == name).map(|(_, ttl)| ttl))
 }
 
-fn read(select: &Select) -> Result<SelectHints> {
+/// The hints of a SELECT. As in Flink the tables of STATE_TTL are checked where there is a join or a grouping that it could
+/// say something of; elsewhere it may name tables of sub-queries, and says nothing.
+fn read(select: &Select, checked: bool) -> Result<SelectHints> {
     let mut hints = SelectHints::default();
     let mut names = Vec::new();
     if let Some(from) = &select.from {
@@ -72,7 +75,9 @@ fn read(select: &Select) -> Result<SelectHints> {
             "STATE_TTL" => {
                 let mut ttl = read_state_ttl(hint)?;
                 ttl.iter_mut().for_each(|(table, _)| shorten(table, select, &names));
-                ttl.iter().try_for_each(|(table, _)| known(table))?;
+                if checked {
+                    ttl.iter().try_for_each(|(table, _)| known(table))?;
+                }
                 // Of several hints the first counts, within one the last.
                 for (table, ttl) in ttl {
                     if !hints.state_ttl.iter().any(|(of, _)| *of == table) {

@@ -12,6 +12,7 @@ mod expr;
 mod group_window;
 mod hints;
 mod insert;
+mod interval;
 mod join;
 mod literal;
 mod matching;

@@ -105,8 +105,11 @@ impl Binder<'_> {
             };
             Ok((items, order, qualify, having))
         })?;
-        let state_ttl = super::hints::of_aggregate(select)?;
         let is_grouped = grouping.is_some() || !aggregates.is_empty() || having.is_some();
+        let state_ttl = match is_grouped || select.quantifier == Some(SetQuantifier::Distinct) {
+            true => super::hints::of_aggregate(select)?,
+            false => None,
+        };
         let mut bound =
             BoundSelect { plan, items, order, qualify, overs: overs.finish(), subqueries };
         if is_grouped {

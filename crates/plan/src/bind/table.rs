@@ -187,8 +187,11 @@ impl Binder<'_> {
         let Some(own) = key.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')) else {
             return false;
         };
-        let format = self.catalog.registry().format(name);
-        format.is_ok_and(|format| !format.options.iter().any(|option| option.matches(own)))
+        let registry = self.catalog.registry();
+        let of_records = registry.format(name).ok().map(|format| format.options);
+        let of_files = registry.file_format(name).map(|format| format.options);
+        let mut known = of_records.into_iter().chain(of_files).peekable();
+        known.peek().is_some() && !known.flatten().any(|option| option.matches(own))
     }
 
     /// What the connector sees of a table.

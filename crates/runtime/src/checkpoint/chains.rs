@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flott_state::{Block, Section, merge_from};
+use flott_state::{Block, Section, StateError, merge_from};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::load::{PieceProblem, read_piece};
@@ -109,7 +109,10 @@ impl ChainWriter<'_> {
                             }
                             Kept::Stored(block) => block,
                             Kept::New(block, hash) => self.put(block, hash, &known)?,
-                            Kept::Merged(block) => self.put(&block, hash(&block), &known)?,
+                            Kept::Merged(block) => {
+                                let hash = hash(&block).map_err(io::Error::other)?;
+                                self.put(&block, hash, &known)?
+                            }
                         });
                     }
                     if !blocks.is_empty() {
@@ -152,7 +155,8 @@ pub(super) fn write_all(checkpoint: &Checkpoint, out: &mut PieceFile) -> io::Res
                         &merged
                     }
                 };
-                let piece = append(out, 0, block, hash(block))?;
+                let hash = hash(block).map_err(io::Error::other)?;
+                let piece = append(out, 0, block, hash)?;
                 let (is_whole, entries) = (true, block.entries());
                 groups.insert(key_group, vec![StoredBlock { is_whole, entries, piece }]);
             }
@@ -196,7 +200,9 @@ fn states<'a>(
                 }
                 for group in &section.groups {
                     let chain: &mut Vec<Link<'_>> = groups.entry(group.key_group).or_default();
-                    chain.extend(group.blocks.iter().map(|block| Link::New(block, hash(block))));
+                    for block in &group.blocks {
+                        chain.push(Link::New(block, hash(block)?));
+                    }
                 }
                 let head = Section {
                     groups: Vec::new(),
@@ -316,12 +322,12 @@ impl Source {
 }
 
 fn append(out: &mut PieceFile, file: u64, block: &Block, hash: u128) -> io::Result<Piece> {
-    let offset = out.append(block.chunks())?;
+    let offset = out.append(|part| block.read(part))?;
     Ok(Piece { file, offset, length: block.len() as u64, hash })
 }
 
-fn hash(block: &Block) -> u128 {
+fn hash(block: &Block) -> Result<u128, StateError> {
     let mut hash = Xxh3::new();
-    block.chunks().for_each(|chunk| hash.update(chunk));
-    hash.digest128()
+    block.read(|chunk| hash.update(chunk))?;
+    Ok(hash.digest128())
 }

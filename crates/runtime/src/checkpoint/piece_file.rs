@@ -17,17 +17,25 @@ impl PieceFile {
         Self { path, out: None, length: 0 }
     }
 
-    /// Adds a piece, whose bytes are given in parts, and says where it starts.
-    pub(super) fn append<'a>(&mut self, parts: impl Iterator<Item = &'a [u8]>) -> io::Result<u64> {
+    /// Adds a piece, whose bytes `write` hands over in parts, and says where it starts.
+    pub(super) fn append(
+        &mut self,
+        write: impl FnOnce(&mut dyn FnMut(&[u8])) -> flott_state::Result<()>,
+    ) -> io::Result<u64> {
         let out = match &mut self.out {
             Some(out) => out,
             none => none.insert(BufWriter::with_capacity(1 << 20, DiskFile::create(&*self.path)?)),
         };
         let offset = self.length;
-        for part in parts {
-            out.write_all(part)?;
-            self.length += part.len() as u64;
-        }
+        let mut written = Ok(());
+        write(&mut |part| {
+            if written.is_ok() {
+                written = out.write_all(part);
+                self.length += part.len() as u64;
+            }
+        })
+        .map_err(io::Error::other)?;
+        written?;
         crash_point("part written");
         Ok(offset)
     }

@@ -204,10 +204,11 @@ mod tests {
     use flott_functions::table::{WITH_ORDINALITY, table_function};
     use flott_functions::{Expr, SessionSettings};
     use flott_types::{DataType, RowKind, Schema, Value};
+    use proptest::prelude::*;
 
     use super::*;
     use crate::marks::{Mark, Marks};
-    use crate::operators::testing::{Row, batch, rows, schema};
+    use crate::operators::testing::{Gathers, Row, Side, Ways, batch, cases, rows, schema};
     use crate::testing::OperatorHarness;
 
     /// `(id BIGINT, list ARRAY<BIGINT>)`
@@ -220,7 +221,7 @@ mod tests {
         schema(&[DataType::bigint(), DataType::bigint(), DataType::int()])
     }
 
-    fn harness(kind: JoinKind, condition: Option<Expr>) -> OperatorHarness {
+    fn operator(kind: JoinKind, condition: Option<Expr>) -> CorrelateOperator {
         let spec = Correlate {
             kind,
             function: table_function("$UNNEST").unwrap(),
@@ -231,8 +232,11 @@ mod tests {
             given: vec![0, 1],
         };
         let settings = SessionSettings::default();
-        let operator = CorrelateOperator::new(&spec, output().to_arrow(), &settings).unwrap();
-        OperatorHarness::new(operator, 1, None).unwrap()
+        CorrelateOperator::new(&spec, output().to_arrow(), &settings).unwrap()
+    }
+
+    fn harness(kind: JoinKind, condition: Option<Expr>) -> OperatorHarness {
+        OperatorHarness::new(operator(kind, condition), 1, None).unwrap()
     }
 
     fn list(elements: &[i64]) -> Value {
@@ -246,7 +250,7 @@ mod tests {
     }
 
     /// What the operator must give, row by row.
-    fn naive(outer: bool, least: i64, changes: &[Row]) -> Vec<Row> {
+    fn naive(outer: bool, least: Option<i64>, changes: &[Row]) -> Vec<Row> {
         let mut out = Vec::new();
         for (kind, row) in changes {
             let elements: &[Value] = match &row[1] {
@@ -255,7 +259,8 @@ mod tests {
             };
             let before = out.len();
             for (i, element) in elements.iter().enumerate() {
-                if matches!(element, Value::Int(number) if *number >= least) {
+                let holds = |least| matches!(element, Value::Int(number) if *number >= least);
+                if least.is_none_or(holds) {
                     let position = Value::Int(i as i64 + 1);
                     out.push((*kind, vec![row[0].clone(), element.clone(), position]));
                 }
@@ -267,33 +272,64 @@ mod tests {
         out
     }
 
-    fn random(seed: u64) -> Vec<Row> {
-        let mut state = seed + 1;
-        let mut next = move |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99_991);
-            (state >> 33) % below
-        };
-        const KINDS: [RowKind; 4] =
-            [RowKind::Insert, RowKind::UpdateBefore, RowKind::UpdateAfter, RowKind::Delete];
-        (0..next(40))
-            .map(|id| {
-                let elements: Vec<i64> = (0..next(5)).map(|_| next(10) as i64).collect();
-                let collection = if next(6) == 0 { Value::Null } else { list(&elements) };
-                (KINDS[next(4) as usize], vec![Value::Int(id as i64), collection])
-            })
-            .collect()
+    /// Elements of at least 5.
+    fn five_or_more() -> Expr {
+        let element = Expr::column(0, DataType::bigint());
+        let five = Expr::literal(Value::Int(5), DataType::bigint());
+        Expr::builtin(">=", vec![element, five]).unwrap()
     }
 
-    #[test]
-    fn rows_come_as_a_loop_over_the_collections_gives_them() {
-        let element = || Expr::column(0, DataType::bigint());
-        let five = || Expr::literal(Value::Int(5), DataType::bigint());
-        for seed in 0..50 {
-            let changes = random(seed);
-            let condition = || Some(Expr::builtin(">=", vec![element(), five()]).unwrap());
-            assert_eq!(given(JoinKind::Inner, None, &changes), naive(false, 0, &changes));
-            assert_eq!(given(JoinKind::Left, None, &changes), naive(true, 0, &changes));
-            assert_eq!(given(JoinKind::Left, condition(), &changes), naive(true, 5, &changes));
+    proptest! {
+        #![proptest_config(cases(128))]
+
+        #[test]
+        fn rows_come_as_a_loop_over_the_collections_gives_them(
+            steps in prop::collection::vec(
+                (
+                    prop::collection::vec(
+                        (
+                            0..4usize,
+                            prop::option::weighted(0.8, 0..6i64),
+                            prop::option::weighted(
+                                0.85,
+                                prop::collection::vec(prop::option::weighted(0.9, 0..10i64), 0..5),
+                            ),
+                        ),
+                        0..12,
+                    ),
+                    prop::bool::weighted(0.2),
+                ),
+                1..8,
+            ),
+            outer in any::<bool>(),
+            filtered in any::<bool>(),
+        ) {
+            let kind = if outer { JoinKind::Left } else { JoinKind::Inner };
+            let condition = || filtered.then(five_or_more);
+            let mut harness = harness(kind, condition()).keeping_feed();
+            let int = |number: &Option<i64>| number.map_or(Value::Null, Value::Int);
+            for (fed, restart) in &steps {
+                let changes: Vec<Row> = fed
+                    .iter()
+                    .map(|(kind, id, list)| {
+                        let elements = |list: &Vec<_>| Value::Array(list.iter().map(int).collect());
+                        let list = list.as_ref().map_or(Value::Null, elements);
+                        (RowKind::ALL[*kind], vec![int(id), list])
+                    })
+                    .collect();
+                if !changes.is_empty() {
+                    harness.batch(0, batch(&input(), &changes)).unwrap();
+                }
+                let expected = naive(outer, filtered.then_some(5), &changes);
+                prop_assert_eq!(rows(&output(), &harness.take_batches()), expected);
+                if *restart {
+                    harness = harness.restarted(operator(kind, condition())).unwrap();
+                }
+            }
+            let make = |_| -> Box<dyn Operator> { Box::new(operator(kind, condition())) };
+            let inputs = vec![Side::by(input(), &[0])];
+            Ways { make: &make, inputs, output: output(), gathers: Gathers::No }
+                .agree(harness.fed())?;
         }
     }
 

@@ -4,24 +4,55 @@ use hashbrown::HashSet;
 
 use super::decoder::StateDecoder;
 use super::encoder::StateEncoder;
+use super::scratch::{Scratch, ScratchPart};
 use crate::error::Result;
 
 /// Entries lie in chunks of about so many bytes, so that a large block is never moved as it grows.
 const CHUNK: usize = 1 << 20;
 
 /// Entries of one key group: all there are, or what became of some keys.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Block {
     is_whole: bool,
     entries: u32,
     /// Whole entries each.
-    chunks: Vec<Vec<u8>>,
+    chunks: Vec<Chunk>,
 }
 
+/// Part of a block's bytes.
+#[derive(Debug, Clone)]
+enum Chunk {
+    Memory(Vec<u8>),
+    Disk(ScratchPart),
+}
+
+impl Chunk {
+    fn len(&self) -> usize {
+        match self {
+            Self::Memory(bytes) => bytes.len(),
+            Self::Disk(part) => part.len(),
+        }
+    }
+}
+
+impl PartialEq for Block {
+    fn eq(&self, other: &Self) -> bool {
+        let bytes = |block: &Self| {
+            let mut bytes = Vec::with_capacity(block.len());
+            block.read(|chunk| bytes.extend_from_slice(chunk)).map(|()| bytes)
+        };
+        self.is_whole == other.is_whole
+            && self.entries == other.entries
+            && matches!((bytes(self), bytes(other)), (Ok(left), Ok(right)) if left == right)
+    }
+}
+
+impl Eq for Block {}
+
 impl Block {
-    /// A block of these bytes, as [`Self::chunks`] gave them.
+    /// A block of these bytes, as [`Self::read`] gave them.
     pub fn new(is_whole: bool, entries: u32, bytes: Vec<u8>) -> Self {
-        Self { is_whole, entries, chunks: vec![bytes] }
+        Self { is_whole, entries, chunks: vec![Chunk::Memory(bytes)] }
     }
 
     /// Whether it holds every key of its group, and not changes only.
@@ -34,14 +65,35 @@ impl Block {
         self.entries
     }
 
-    /// The bytes in order.
-    pub fn chunks(&self) -> impl Iterator<Item = &[u8]> {
-        self.chunks.iter().map(Vec::as_slice)
+    /// Hands over the bytes in order, part by part. Those on disk do not stay in memory.
+    ///
+    /// Fails when the disk cannot be read.
+    pub fn read(&self, mut take: impl FnMut(&[u8])) -> Result<()> {
+        let mut buffer = Vec::new();
+        for chunk in &self.chunks {
+            match chunk {
+                Chunk::Memory(bytes) => take(bytes),
+                Chunk::Disk(part) => {
+                    part.read(&mut buffer)?;
+                    take(&buffer);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The number of bytes.
     pub fn len(&self) -> usize {
-        self.chunks.iter().map(Vec::len).sum()
+        self.chunks.iter().map(Chunk::len).sum()
+    }
+
+    /// The bytes held in memory.
+    pub fn memory(&self) -> usize {
+        let of = |chunk: &Chunk| match chunk {
+            Chunk::Memory(bytes) => bytes.capacity(),
+            Chunk::Disk(part) => part.memory(),
+        };
+        self.chunks.iter().map(of).sum()
     }
 
     /// Whether there is no entry.
@@ -73,8 +125,12 @@ impl Block {
         Ok(merged.finish())
     }
 
-    pub(super) fn chunk(&self, at: usize) -> Option<&[u8]> {
-        self.chunks.get(at).map(Vec::as_slice)
+    pub(super) fn chunk(&self, at: usize) -> Result<Option<&[u8]>> {
+        match self.chunks.get(at) {
+            None => Ok(None),
+            Some(Chunk::Memory(bytes)) => Ok(Some(bytes)),
+            Some(Chunk::Disk(part)) => part.load().map(Some),
+        }
     }
 }
 
@@ -101,7 +157,7 @@ impl<'a> Items<'a> {
     /// The next entry; fails when the bytes do not hold as many as they should.
     pub fn next(&mut self) -> Result<Option<Item<'a>>> {
         while self.input.remaining() == 0
-            && let Some(chunk) = self.block.chunk(self.next)
+            && let Some(chunk) = self.block.chunk(self.next)?
         {
             self.input = StateDecoder::at(self.section, self.input.offset(), chunk);
             self.next += 1;
@@ -134,13 +190,20 @@ impl<'a> Items<'a> {
 pub(super) struct BlockBuilder {
     is_whole: bool,
     entries: u32,
-    chunks: Vec<Vec<u8>>,
+    chunks: Vec<Chunk>,
     open: StateEncoder,
+    /// Where chunks go that are full.
+    scratch: Option<Scratch>,
 }
 
 impl BlockBuilder {
     pub fn new(is_whole: bool) -> Self {
         Self { is_whole, ..Self::default() }
+    }
+
+    /// The same, whose chunks go to disk when memory has no room.
+    pub fn beside(self, scratch: Option<Scratch>) -> Self {
+        Self { scratch, ..self }
     }
 
     /// Makes a block that was to be whole, and has no entry yet, one of changes.
@@ -184,16 +247,26 @@ impl BlockBuilder {
 
     pub fn finish(mut self) -> Block {
         if !self.open.bytes.is_empty() {
-            self.chunks.push(self.open.bytes);
+            let on_disk = self.scratch.as_ref().and_then(|disk| disk.put(&self.open.bytes));
+            self.open.bytes.shrink_to_fit();
+            self.chunks.push(on_disk.map_or(Chunk::Memory(self.open.bytes), Chunk::Disk));
         }
         Block { is_whole: self.is_whole, entries: self.entries, chunks: self.chunks }
     }
 
     fn count(&mut self) {
         self.entries += 1;
-        if self.open.bytes.len() >= CHUNK {
-            let full = std::mem::replace(&mut self.open.bytes, Vec::with_capacity(CHUNK + 4096));
-            self.chunks.push(full);
+        let full = self.scratch.as_ref().map_or(CHUNK, Scratch::part);
+        if self.open.bytes.len() < full {
+            return;
+        }
+        if let Some(part) = self.scratch.as_ref().and_then(|disk| disk.put(&self.open.bytes)) {
+            self.chunks.push(Chunk::Disk(part));
+            self.open.bytes.clear();
+        } else {
+            let next = Vec::with_capacity(full + full / 16);
+            let bytes = std::mem::replace(&mut self.open.bytes, next);
+            self.chunks.push(Chunk::Memory(bytes));
         }
     }
 }
@@ -250,9 +323,10 @@ mod tests {
             builder.entry(&number.to_le_bytes(), |out| (0..4).for_each(|_| out.f64(1.5)));
         }
         let block = builder.finish();
-        assert!(block.chunks().count() > 3);
+        assert!(block.chunks.len() > 3);
         assert_eq!(content(&block).len(), 100_000);
-        let bytes: Vec<u8> = block.chunks().flatten().copied().collect();
+        let mut bytes = Vec::new();
+        block.read(|chunk| bytes.extend_from_slice(chunk)).unwrap();
         assert_eq!(bytes.len(), block.len());
         assert_eq!(content(&Block::new(true, 100_000, bytes.clone())), content(&block));
         let short = Block::new(true, 100_001, bytes);
@@ -264,5 +338,27 @@ mod tests {
             }
         };
         assert!(error.to_string().contains("ends early"), "{error}");
+    }
+
+    #[test]
+    fn what_has_no_room_in_memory_is_on_disk() {
+        let space = crate::SpillSpace::new(vec![std::env::temp_dir()], 1 << 20);
+        let scratch = Scratch::new(&space, 100_000);
+        let write = |builder: &mut BlockBuilder| {
+            for number in 0..100_000u64 {
+                builder.entry(&number.to_le_bytes(), |out| (0..4).for_each(|_| out.f64(1.5)));
+            }
+        };
+        let (mut on_disk, mut in_memory) =
+            (BlockBuilder::new(true).beside(Some(scratch)), BlockBuilder::new(true));
+        write(&mut on_disk);
+        write(&mut in_memory);
+        let (on_disk, in_memory) = (on_disk.finish(), in_memory.finish());
+        assert!(on_disk.len() > 4_000_000);
+        assert!(on_disk.memory() < 300_000, "{}", on_disk.memory());
+        assert!(on_disk == in_memory);
+        // To read all bytes once keeps none of them, to read entries does.
+        assert!(on_disk.memory() < 300_000, "{}", on_disk.memory());
+        assert_eq!(content(&on_disk), content(&in_memory));
     }
 }

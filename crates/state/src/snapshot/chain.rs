@@ -61,6 +61,12 @@ impl Snapshot {
         groups.flat_map(|group| &group.blocks).map(|block| block.len()).sum()
     }
 
+    /// The bytes of its blocks that are in memory.
+    pub fn memory(&self) -> usize {
+        let groups = self.sections.iter().flat_map(|section| &section.groups);
+        groups.flat_map(|group| &group.blocks).map(|block| block.memory()).sum()
+    }
+
     /// Whether it stands on the snapshot before.
     pub fn is_continued(&self) -> bool {
         self.sections.iter().any(|section| section.is_continued)

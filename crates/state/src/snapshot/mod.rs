@@ -10,6 +10,7 @@ mod decoder;
 mod encoder;
 mod entries;
 mod reader;
+mod scratch;
 mod version1;
 mod writer;
 

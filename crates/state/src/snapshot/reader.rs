@@ -93,7 +93,7 @@ impl<'a> StateReader<'a> {
         let mut values = Vec::new();
         for section in self.named(name, SectionKind::Operator, known_version)? {
             for block in section.groups.iter().flat_map(|group| &group.blocks) {
-                let bytes = block.chunk(0).unwrap_or_default();
+                let bytes = block.chunk(0)?.unwrap_or_default();
                 values.push((section.version, StateDecoder::new(&section.name, bytes)));
             }
         }

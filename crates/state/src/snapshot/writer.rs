@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::block::{Block, BlockBuilder};
 use super::chain::{Group, Section, SectionKind, Snapshot};
 use super::encoder::StateEncoder;
+use super::scratch::Scratch;
+use crate::spill::SpillSpace;
 
 /// How much a snapshot holds, and what the next one builds on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,7 @@ pub struct StateWriter {
     scope: SnapshotScope,
     now: i64,
     is_trial: bool,
+    scratch: Option<Scratch>,
     snapshot: Snapshot,
 }
 
@@ -36,7 +39,14 @@ impl StateWriter {
 
     /// A writer of a scope. What has expired at `now`, in milliseconds, is left out.
     pub fn of_scope(max_parallelism: u16, scope: SnapshotScope, now: i64) -> Self {
-        Self { max_parallelism, scope, now, is_trial: false, snapshot: Snapshot::default() }
+        let snapshot = Snapshot::default();
+        Self { max_parallelism, scope, now, is_trial: false, scratch: None, snapshot }
+    }
+
+    /// The same, for a job with a place on disk: what of the snapshot is beyond a part of the memory of that is written
+    /// there, until the snapshot is let go.
+    pub fn beside(self, space: Option<&SpillSpace>) -> Self {
+        Self { scratch: space.map(|space| Scratch::new(space, space.snapshot_room())), ..self }
     }
 
     /// The same, for a snapshot that is thrown away: the next one is to be as if it had not been.
@@ -72,7 +82,7 @@ impl StateWriter {
     pub fn keyed(&mut self, name: &str, version: u16, schema: &str) -> KeyedSection<'_> {
         let groups = usize::from(self.max_parallelism);
         let mut blocks = Vec::with_capacity(groups);
-        blocks.resize_with(groups, || BlockBuilder::new(true));
+        blocks.resize_with(groups, || BlockBuilder::new(true).beside(self.scratch.clone()));
         let section = Section {
             kind: SectionKind::Keyed,
             name: name.into(),

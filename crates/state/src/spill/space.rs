@@ -8,11 +8,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::file::SpillFile;
 use super::folder::{ScratchFolder, clean};
 use crate::error::{Result, StateError};
+use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, PinningPolicy};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions};
 
 /// What a key that comes back because it is due may take, so that all that do fit into what is kept for the store.
 const KEY_BYTES: u64 = 512;
+
+/// A snapshot may hold one part in this of what the store may.
+const SNAPSHOT_PART: u64 = 16;
+
+/// So many runs are merged at once. The store slows down who writes from 20 on.
+const RUNS: u8 = 8;
+/// Threads that write and merge: what is in memory must not wait for a long merge.
+const WORKERS: usize = 3;
+/// What an entry counts for in the store's memory beside its bytes.
+const ENTRY_BYTES: u64 = 16;
 
 /// Keys longer than this stay in memory.
 pub(super) const LONGEST_KEY: usize = 60_000;
@@ -83,12 +94,23 @@ impl SpillSpace {
 
     /// A new, empty file that is written through a buffer of so many bytes.
     pub fn file(&self, buffer: usize) -> Result<SpillFile> {
-        let folder = self.open()?;
-        let folder = folder.folder.path();
+        let (file, folder) = self.scratch()?;
+        Ok(SpillFile::new(file, folder, buffer))
+    }
+
+    /// A new, empty file without a name, and the folder that it is in.
+    pub(crate) fn scratch(&self) -> Result<(std::fs::File, String)> {
+        let opened = self.open()?;
+        let folder = opened.folder.path();
         match flott_disk::scratch(folder).and_then(|()| tempfile::tempfile_in(folder)) {
-            Ok(file) => Ok(SpillFile::new(file, folder.display().to_string(), buffer)),
+            Ok(file) => Ok((file, folder.display().to_string())),
             Err(error) => Err(disk_error(folder, error.into())),
         }
+    }
+
+    /// What a snapshot may hold in memory, in bytes, before its parts go to disk.
+    pub(crate) fn snapshot_room(&self) -> usize {
+        usize::try_from(self.0.memory / SNAPSHOT_PART).unwrap_or(usize::MAX)
     }
 
     /// Whether everything is to be moved to disk that can be: for tests.
@@ -111,10 +133,15 @@ impl SpillSpace {
         let space = self.open()?;
         let empty = space.empty().pop();
         if let Some(keys) = empty {
-            return Ok(SpillStore { keys: Some(keys), space });
+            return Ok(SpillStore::new(keys, self.memtable(), space));
         }
         let number = self.0.stores.fetch_add(1, Ordering::Relaxed);
-        let memtable = (self.0.memory / 4).clamp(1 << 20, 64 << 20);
+        let memtable = self.memtable();
+        // Keys come in no order, so that each merge into the first level writes all of it: runs are gathered before.
+        let merges = Leveled::default()
+            .with_l0_threshold(RUNS)
+            .with_table_target_size((memtable * 8).clamp(8 << 20, 64 << 20));
+        let merges = Arc::new(merges);
         // Each look for a key reads filters and index, which are large: they stay in memory, about two
         // bytes a key, for the cache could not hold them.
         let options = || {
@@ -122,12 +149,18 @@ impl SpillSpace {
                 .filter_block_pinning_policy(PinningPolicy::all(true))
                 .index_block_pinning_policy(PinningPolicy::all(true))
                 .max_memtable_size(memtable)
+                .compaction_strategy(merges.clone())
                 .manual_journal_persist(true)
                 .data_block_size_policy(BlockSizePolicy::all(4 << 10))
         };
         let problem = |error| disk_error(space.folder.path(), error);
         let keys = space.database.keyspace(&number.to_string(), options).map_err(problem)?;
-        Ok(SpillStore { keys: Some(keys), space })
+        Ok(SpillStore::new(keys, memtable, space))
+    }
+
+    /// What a store gathers in memory before it is written to disk, in bytes.
+    fn memtable(&self) -> u64 {
+        (self.0.memory / 4).clamp(1 << 20, 64 << 20)
     }
 
     fn open(&self) -> Result<Arc<Opened>> {
@@ -149,7 +182,7 @@ impl SpillSpace {
                         .cache_size((self.0.memory / 2).max(256 << 10))
                         .manual_journal_persist(true)
                         .max_journaling_size(64 << 20)
-                        .worker_threads(1)
+                        .worker_threads(WORKERS)
                         .open();
                     let database = database.map_err(|error| disk_error(folder.path(), error))?;
                     return Ok(Opened { empty: Mutex::default(), database, folder });
@@ -183,10 +216,17 @@ impl fmt::Debug for SpillSpace {
 pub(super) struct SpillStore {
     /// Present until dropped.
     keys: Option<Keyspace>,
+    /// What may be gathered in memory, and about what is, in bytes.
+    memtable: u64,
+    gathered: AtomicU64,
     space: Arc<Opened>,
 }
 
 impl SpillStore {
+    fn new(keys: Keyspace, memtable: u64, space: Arc<Opened>) -> Self {
+        Self { keys: Some(keys), memtable, gathered: AtomicU64::new(0), space }
+    }
+
     /// The entry of a key.
     pub fn entry(&self, key: &[u8]) -> Result<Option<fjall::UserValue>> {
         self.ready()?;
@@ -205,9 +245,22 @@ impl SpillStore {
         self.ready()?;
         let Some(keys) = &self.keys else { return Ok(()) };
         let mut batch = self.space.database.batch();
-        written.for_each(|(key, value)| batch.insert(keys, key, value));
-        deleted.for_each(|key| batch.remove(keys, key));
-        batch.commit().map_err(|error| self.problem(error))
+        let mut bytes = 0;
+        written.for_each(|(key, value)| {
+            bytes += (key.len() + value.len()) as u64 + ENTRY_BYTES;
+            batch.insert(keys, key, value);
+        });
+        deleted.for_each(|key| {
+            bytes += key.len() as u64 + ENTRY_BYTES;
+            batch.remove(keys, key);
+        });
+        batch.commit().map_err(|error| self.problem(error))?;
+        // The store asks its threads to do this, which may be busy for long, while memory fills.
+        if self.gathered.fetch_add(bytes, Ordering::Relaxed) + bytes > self.memtable {
+            self.gathered.store(0, Ordering::Relaxed);
+            keys.rotate_memtable().map_err(|error| self.problem(error))?;
+        }
+        Ok(())
     }
 
     /// Hands over up to `limit` entries in order, beginning with the first key that is not below `from`;

@@ -17,7 +17,7 @@ use super::super::listing::visible_entries;
 use super::Table;
 use super::committable::{Prepared, PreparedFile, Progress};
 use super::compaction::compact;
-use super::part::remove_hidden;
+use super::hidden::remove_hidden;
 use super::pending::now_millis;
 
 /// Commits what the table's writers prepared. Doing it again does nothing.
@@ -68,7 +68,7 @@ impl FileCommitter {
     fn publish(&self, files: &[PreparedFile]) -> Result<(), ConnectorError> {
         let root = &self.table.root;
         match self.table.compaction {
-            Some(bytes) => compact(root, files, bytes)?,
+            Some(bytes) => compact(&self.table, files, bytes)?,
             None => files.iter().try_for_each(|file| {
                 let directory = root.join(&file.directory);
                 rename(&directory.join(&file.hidden), &directory.join(&file.name))?;

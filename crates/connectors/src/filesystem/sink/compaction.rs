@@ -1,24 +1,42 @@
 //! Merging the files of a checkpoint before they become visible.
 //!
-//! Records end with a line feed in every format that is written here, so that files can be put one behind
-//! the other. The files of a merge, and with them the name of its result, follow from the committables
-//! alone, so that a repeated commit finds what the first one did.
+//! Records end with a line feed in every format that is written here, so that files of them can be put one
+//! behind the other; other files are read and their rows written anew. The files of a merge, and with them
+//! the name of its result, follow from the committables alone, so that a repeated commit finds what the first
+//! one did.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flott_catalog::connector::ConnectorError;
 use flott_disk::{DiskFile, absent, remove_file, rename, sync_folder};
 
 use super::super::failure::failure;
+use super::super::format::{FileFormat, merge as merge_rows};
+use super::Table;
 use super::committable::PreparedFile;
 
 /// Merges the prepared files of each directory and round up to about `bytes`, and makes the results
 /// visible as `compacted-part-…`.
 pub(super) fn compact(
+    table: &Table,
+    files: &[PreparedFile],
+    bytes: u64,
+) -> Result<(), ConnectorError> {
+    compact_with(&table.root, files, bytes, &|sources, target| match &table.format {
+        FileFormat::Records(_) => concatenate(sources, target),
+        FileFormat::Whole(format) => merge_rows(format, &table.record_schema, sources, target),
+    })
+}
+
+/// Writes the rows of files into one at the path given, and makes it durable.
+type Merge<'a> = &'a dyn Fn(&[PathBuf], &Path) -> Result<(), ConnectorError>;
+
+fn compact_with(
     root: &Path,
     files: &[PreparedFile],
     bytes: u64,
+    write: Merge<'_>,
 ) -> Result<(), ConnectorError> {
     let mut groups: BTreeMap<_, Vec<&PreparedFile>> = BTreeMap::new();
     for file in files {
@@ -30,7 +48,7 @@ pub(super) fn compact(
         let mut rest = group.as_slice();
         while !rest.is_empty() {
             let (merged, others) = rest.split_at(fitting(rest, bytes));
-            merge(&directory, merged)?;
+            merge(&directory, merged, write)?;
             rest = others;
         }
     }
@@ -47,7 +65,11 @@ fn fitting(files: &[&PreparedFile], bytes: u64) -> usize {
     within.count().max(1)
 }
 
-fn merge(directory: &Path, files: &[&PreparedFile]) -> Result<(), ConnectorError> {
+fn merge(
+    directory: &Path,
+    files: &[&PreparedFile],
+    write: Merge<'_>,
+) -> Result<(), ConnectorError> {
     let [first, ..] = files else { return Ok(()) };
     let name = format!("compacted-{}", first.name);
     let target = directory.join(&name);
@@ -56,13 +78,7 @@ fn merge(directory: &Path, files: &[&PreparedFile]) -> Result<(), ConnectorError
     if !target.exists() && sources.iter().all(|source| source.exists()) {
         let hidden = directory.join(format!(".{name}.inprogress"));
         let told = |error| failure("write", hidden.display(), &error);
-        let mut merged = DiskFile::create(&*hidden).map_err(told)?;
-        for source in &sources {
-            flott_disk::open(source)
-                .and_then(|mut opened| std::io::copy(&mut opened, &mut merged))
-                .map_err(told)?;
-        }
-        merged.sync().map_err(told)?;
+        write(&sources, &hidden)?;
         rename(&hidden, &target).map_err(told)?;
         sync_folder(directory).map_err(told)?;
     }
@@ -70,6 +86,17 @@ fn merge(directory: &Path, files: &[&PreparedFile]) -> Result<(), ConnectorError
         absent(remove_file(source)).map_err(|error| failure("remove", source.display(), &error))?;
     }
     Ok(())
+}
+
+fn concatenate(sources: &[PathBuf], target: &Path) -> Result<(), ConnectorError> {
+    let told = |error| failure("write", target.display(), &error);
+    let mut merged = DiskFile::create(target).map_err(told)?;
+    for source in sources {
+        flott_disk::open(source)
+            .and_then(|mut opened| std::io::copy(&mut opened, &mut merged))
+            .map_err(told)?;
+    }
+    merged.sync().map_err(told)
 }
 
 #[cfg(test)]
@@ -135,7 +162,7 @@ mod tests {
                 fs::remove_file(root.join(source)).unwrap();
             }
             for _ in 0..2 {
-                compact(root, &files, 7).unwrap();
+                compact_with(root, &files, 7, &concatenate).unwrap();
                 assert_eq!(content(root), merged);
             }
         }

@@ -3,12 +3,15 @@
 mod committable;
 mod committer;
 mod compaction;
-mod part;
+mod hidden;
+mod output;
 mod partition_commit;
 mod partition_time;
 mod pending;
+mod records;
 mod router;
 mod time_format;
+mod whole;
 mod writer;
 
 use std::path::PathBuf;
@@ -23,6 +26,7 @@ use flott_types::{ChangelogMode, DataType, Schema};
 
 use super::FILESYSTEM;
 use super::columns::record_schema;
+use super::format::FileFormat;
 use super::location::resolve;
 use super::options::{
     AUTO_COMPACTION, COMPACTION_FILE_SIZE, PARTITION_DEFAULT_NAME, PATH, ROLL_CHECK,
@@ -31,21 +35,24 @@ use super::options::{
 use crate::common::{
     SINK_PARALLELISM, changelog_mode_with, invalid, parallelism, record_columns, validate,
 };
-use crate::format::TableFormat;
 use committer::FileCommitter;
 use partition_commit::PartitionCommit;
+use records::RecordOutput;
+use whole::WholeOutput;
 use writer::FileWriter;
 
 /// Checks the table's options and makes a sink of it.
 pub(super) fn sink(context: &TableContext) -> Result<Arc<dyn TableSink>, ConnectorError> {
     validate(context, &FILESYSTEM)?;
-    let format = TableFormat::of(context)?;
-    let table = Table::of(context, format)?;
+    let table = Table::of(context, FileFormat::of(context)?)?;
     // Tells of types and options that the format cannot do, before anything runs.
-    table.format.encoder(table.record_schema.clone())?;
+    match &table.format {
+        FileFormat::Records(format) => format.encoder(table.record_schema.clone()).map(drop)?,
+        FileFormat::Whole(format) => format.writer(table.record_schema.clone()).map(drop)?,
+    }
     Ok(Arc::new(FileSink {
         parallelism: parallelism(&context.options, &SINK_PARALLELISM)?,
-        mode: changelog_mode_with(context, table.format.def.encodes)?,
+        mode: changelog_mode_with(context, table.format.encodes())?,
         table: Arc::new(table),
     }))
 }
@@ -59,7 +66,7 @@ struct Table {
     /// The positions and types of the columns that go into records.
     record_columns: Vec<usize>,
     record_schema: Schema,
-    format: TableFormat,
+    format: FileFormat,
     rolling: Rolling,
     commit: Option<PartitionCommit>,
     /// The size up to which files of a checkpoint are merged.
@@ -87,7 +94,7 @@ struct Rolling {
 }
 
 impl Table {
-    fn of(context: &TableContext, format: TableFormat) -> Result<Self, ConnectorError> {
+    fn of(context: &TableContext, format: FileFormat) -> Result<Self, ConnectorError> {
         let options = &context.options;
         let rolling = Rolling {
             bytes: positive(options, &ROLL_FILE_SIZE, Options::memory_size)?,
@@ -164,7 +171,17 @@ impl TableSink for FileSink {
             return Err(ConnectorError::new("streaming mode cannot overwrite")
                 .hint("set 'execution.runtime-mode' = 'batch'"));
         }
-        Ok(Box::new(FileWriter::new(self.table.clone(), context)?))
+        let (table, schema) = (self.table.clone(), self.table.record_schema.clone());
+        Ok(match &self.table.format {
+            FileFormat::Records(format) => {
+                let output = RecordOutput::new(format.encoder(schema)?);
+                Box::new(FileWriter::new(table, context, output)?)
+            }
+            FileFormat::Whole(format) => {
+                let output = WholeOutput::new(format.writer(schema)?);
+                Box::new(FileWriter::new(table, context, output)?)
+            }
+        })
     }
 
     fn committer(&self) -> Result<Option<Box<dyn Committer>>, ConnectorError> {

@@ -4,37 +4,32 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use flott_catalog::connector::{
-    Committable, ConnectorError, Encoder, RecordBuffer, SinkWriter, WriterContext,
-};
+use flott_catalog::connector::{Committable, ConnectorError, SinkWriter, WriterContext};
 use flott_disk::{crash_point, create_folders_durably, sync_folder};
 use flott_types::ChangelogBatch;
 
 use super::super::failure::failure;
 use super::super::partition::write_directory;
 use super::Table;
-use super::committable::{Prepared, PreparedFile, Progress};
-use super::part::{Part, random_uuid};
+use super::committable::{Prepared, Progress};
+use super::hidden::{random_uuid, remove_hidden};
+use super::output::{Bucket, Files, Output, PartFile};
 use super::pending::PendingPartitions;
 use super::router::Router;
-
-const DELIMITER: &[u8] = b"\n";
 
 /// Up to so many files stay open; with more partitions each write opens its file.
 const MAX_OPEN_FILES: usize = 128;
 
 /// Writes the rows of one task.
-pub(super) struct FileWriter {
+pub(super) struct FileWriter<O: Output> {
     table: Arc<Table>,
     task: usize,
     tasks: usize,
-    overwrite: bool,
     /// The directory of the partition that `INSERT INTO … PARTITION (…)` names entirely.
     static_partition: Option<String>,
-    encoder: Box<dyn Encoder>,
-    records: RecordBuffer,
+    output: O,
     router: Option<Router>,
-    buckets: Vec<Bucket>,
+    buckets: Vec<Bucket<O::Part>>,
     files: Files,
     checked: Instant,
     watermark: i64,
@@ -43,23 +38,12 @@ pub(super) struct FileWriter {
     has_root: bool,
 }
 
-/// A directory that got rows since the last commit.
-struct Bucket {
-    directory: String,
-    part: Option<Part>,
-}
-
-/// Names files and keeps those that are complete.
-struct Files {
-    /// What the names start with, `part-` and a UUID that no other writer has.
-    prefix: String,
-    count: u64,
-    round: u64,
-    finished: Vec<PreparedFile>,
-}
-
-impl FileWriter {
-    pub(super) fn new(table: Arc<Table>, context: &WriterContext) -> Result<Self, ConnectorError> {
+impl<O: Output> FileWriter<O> {
+    pub(super) fn new(
+        table: Arc<Table>,
+        context: &WriterContext,
+        output: O,
+    ) -> Result<Self, ConnectorError> {
         let uuid = random_uuid();
         let prefix = if table.batch {
             format!("part-{uuid}-task-{}-file", context.task)
@@ -70,20 +54,19 @@ impl FileWriter {
             Some(state) => PendingPartitions::unpack(state)?,
             None => PendingPartitions::default(),
         };
+        let overwrite = context.overwrite;
         Ok(Self {
             task: context.task,
             tasks: context.parallelism,
-            overwrite: context.overwrite,
             static_partition: static_partition(&table, context),
-            encoder: table.format.encoder(table.record_schema.clone())?,
-            records: RecordBuffer::new(DELIMITER),
+            output,
             router: if table.partition_columns.is_empty() {
                 None
             } else {
                 Some(Router::new(&table)?)
             },
             buckets: Vec::new(),
-            files: Files { prefix, count: 0, round: 0, finished: Vec::new() },
+            files: Files { prefix, count: 0, round: 0, overwrite, finished: Vec::new() },
             checked: Instant::now(),
             watermark: i64::MIN,
             pending,
@@ -105,7 +88,7 @@ impl FileWriter {
                 opened.elapsed() >= rolling.age || written.elapsed() >= rolling.inactivity
             });
             if due {
-                self.files.finish(&mut bucket.part, self.overwrite)?;
+                self.files.finish(&mut bucket.part)?;
             }
         }
         Ok(())
@@ -163,21 +146,19 @@ impl FileWriter {
     }
 }
 
-impl SinkWriter for FileWriter {
+impl<O: Output> SinkWriter for FileWriter<O> {
     fn write(&mut self, batch: &ChangelogBatch) -> Result<(), ConnectorError> {
         if batch.is_empty() {
             return Ok(());
         }
-        let Self { table, encoder, records, buckets, files, overwrite, .. } = self;
+        let Self { table, output, buckets, files, .. } = self;
         let untouched = buckets.is_empty();
         let mut write = |bucket: usize, new: Option<String>, rows: ChangelogBatch| {
             if let Some(directory) = new {
                 buckets.push(Bucket { directory, part: None });
             }
-            records.clear();
-            encoder.encode(&rows, records)?;
             let keep_open = buckets.len() <= MAX_OPEN_FILES;
-            files.append(table, &mut buckets[bucket], records, keep_open, *overwrite)
+            output.append(table, files, &mut buckets[bucket], &rows, keep_open)
         };
         match &mut self.router {
             None => {
@@ -192,6 +173,7 @@ impl SinkWriter for FileWriter {
                 write(bucket, new, ChangelogBatch { rows: records_only, kinds: rows.kinds })
             })?,
         }
+        self.output.relieve(&mut self.buckets)?;
         self.roll_by_age()
     }
 
@@ -207,7 +189,7 @@ impl SinkWriter for FileWriter {
 
     fn prepare_commit(&mut self, end_of_input: bool) -> Result<Vec<Committable>, ConnectorError> {
         for mut bucket in self.buckets.drain(..) {
-            self.files.finish(&mut bucket.part, self.overwrite)?;
+            self.files.finish(&mut bucket.part)?;
         }
         if let Some(router) = &mut self.router {
             router.clear();
@@ -219,7 +201,7 @@ impl SinkWriter for FileWriter {
         let mut prepared: Vec<_> = self.files.finished.drain(..).map(Prepared::File).collect();
         prepared.extend(progress.map(Prepared::Progress));
         if self.table.batch && end_of_input {
-            let whole = self.overwrite && self.table.partition_columns.is_empty();
+            let whole = self.files.overwrite && self.table.partition_columns.is_empty();
             prepared.push(Prepared::Table { overwrite: whole });
         }
         Ok(prepared.iter().map(Prepared::pack).collect())
@@ -230,56 +212,12 @@ impl SinkWriter for FileWriter {
     }
 }
 
-impl Drop for FileWriter {
+impl<O: Output> Drop for FileWriter<O> {
     /// Files that no commit knows of go.
     fn drop(&mut self) {
         for file in &self.files.finished {
-            super::part::remove_hidden(&self.table.root, &file.directory, &file.hidden);
+            remove_hidden(&self.table.root, &file.directory, &file.hidden);
         }
-    }
-}
-
-impl Files {
-    /// Appends records to the open file of a bucket. As in Flink, a file that has grown beyond its size
-    /// ends before the next record.
-    fn append(
-        &mut self,
-        table: &Table,
-        bucket: &mut Bucket,
-        records: &RecordBuffer,
-        keep_open: bool,
-        overwrite: bool,
-    ) -> Result<(), ConnectorError> {
-        let bytes = records.bytes.as_slice();
-        let mut from = 0;
-        while from < bytes.len() {
-            if bucket.part.as_ref().is_some_and(|part| part.bytes() > table.rolling.bytes) {
-                self.finish(&mut bucket.part, overwrite)?;
-            }
-            let part = match &mut bucket.part {
-                Some(part) => part,
-                none => {
-                    let name = format!("{}-{}", self.prefix, self.count);
-                    self.count += 1;
-                    none.insert(Part::create(&table.root, &bucket.directory, name)?)
-                }
-            };
-            let room = table.rolling.bytes.saturating_sub(part.bytes());
-            let full = usize::try_from(room).unwrap_or(usize::MAX).saturating_add(from);
-            let fitting = records.ends.partition_point(|end| end + DELIMITER.len() <= full);
-            let to = records.ends.get(fitting).map_or(bytes.len(), |end| end + DELIMITER.len());
-            part.write(&bytes[from..to], keep_open)?;
-            from = to;
-        }
-        Ok(())
-    }
-
-    /// Ends an open file, if there is one.
-    fn finish(&mut self, part: &mut Option<Part>, overwrite: bool) -> Result<(), ConnectorError> {
-        if let Some(part) = part.take() {
-            self.finished.push(part.close(self.round, overwrite)?);
-        }
-        Ok(())
     }
 }
 

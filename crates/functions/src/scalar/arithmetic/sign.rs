@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray};
+use arrow::array::ArrayRef;
 use arrow::datatypes::{
     Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
 };
@@ -94,15 +94,8 @@ fn sign(column: &Column, root: &TypeRoot) -> Result<ArrayRef, EvalError> {
         TypeRoot::Double => Arc::new(unary::<Float64Type>(column, of_double)),
         TypeRoot::Decimal { precision, scale } => {
             let one = decimal::pow10(*scale);
-            let digits = if scale < precision {
-                unary::<Decimal128Type>(column, |digits| digits.signum() * one)
-            } else {
-                // There is no room for a one.
-                column
-                    .array()
-                    .as_primitive::<Decimal128Type>()
-                    .unary_opt::<_, Decimal128Type>(|digits| (digits == 0).then_some(0))
-            };
+            // As in Flink the one is there also where the type has no room for it.
+            let digits = unary::<Decimal128Type>(column, |digits| digits.signum() * one);
             Arc::new(digits.with_precision_and_scale(*precision, *scale as i8)?)
         }
         root => return Err(not_a_number(root)),

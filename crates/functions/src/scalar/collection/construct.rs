@@ -178,21 +178,27 @@ fn map_of(
         })
         .collect();
     let elements = Elements::new(&all_keys, key)?;
-    let mut last = ElementSet::default();
+    let mut seen = ElementSet::default();
+    // For each key where it stands first, and the source of its last entry.
+    let mut entries: Vec<(usize, usize)> = Vec::with_capacity(keys.len());
     let mut picks = Picks::with_capacity(context.rows);
     for row in 0..context.rows {
-        last.clear();
+        seen.clear();
+        entries.clear();
         let place = |source: usize| columns[2 * source].index(row);
         // The last entry of a key counts, at the place of its first.
-        for source in (0..keys.len()).rev() {
-            last.insert(&elements, starts[source] + place(source));
-        }
-        for (source, start) in starts.iter().enumerate().take(keys.len()) {
+        for (source, start) in starts.iter().enumerate() {
             let at = start + place(source);
-            if last.find(&elements, at) == Some(at) {
-                picks.pick(source, place(source));
+            let first = seen.find(&elements, at);
+            match first.and_then(|first| entries.iter_mut().find(|entry| entry.0 == first)) {
+                Some(entry) => entry.1 = source,
+                None => {
+                    seen.insert(&elements, at);
+                    entries.push((at, source));
+                }
             }
         }
+        entries.iter().for_each(|(_, source)| picks.pick(*source, place(*source)));
         picks.end_list(true)?;
     }
     picks.into_maps((&keys, key), (&values, value))

@@ -189,27 +189,28 @@ fn union(returns: &DataType) -> Result<Box<dyn Kernel>, SignatureError> {
         let keys = part(|map| Arc::clone(map.entries().0))?;
         let values = part(|map| Arc::clone(map.entries().1))?;
         let elements = Elements::new(&keys, &key)?;
-        let mut last = ElementSet::default();
+        let mut seen = ElementSet::default();
         let mut picks = Picks::with_capacity(context.rows);
         let mut entries: Vec<usize> = Vec::new();
         for row in 0..context.rows {
             entries.clear();
-            let mut start = 0;
+            seen.clear();
+            let mut start = keys.len();
             let mut all_there = true;
-            for map in &maps {
+            // Flink begins with the last map.
+            for map in maps.iter().rev() {
+                start -= map.values().len();
                 match map.range(row) {
-                    Some(range) => entries.extend(range.map(|index| start + index)),
+                    Some(range) => entries.extend(
+                        range
+                            .map(|index| start + index)
+                            .filter(|entry| seen.insert(&elements, *entry)),
+                    ),
                     None => all_there = false,
                 }
-                start += map.values().len();
             }
             if all_there {
-                last.clear();
-                for entry in entries.iter().rev() {
-                    last.insert(&elements, *entry);
-                }
-                let kept = entries.iter().copied();
-                picks.pick_all(0, kept.filter(|i| last.find(&elements, *i) == Some(*i)));
+                picks.pick_all(0, entries.iter().copied());
             }
             picks.end_list(all_there)?;
         }

@@ -68,8 +68,12 @@ fn resolve(args: &CallArgs) -> Result<Resolved, SignatureError> {
         _ => value.clone(),
     };
     let is_timestamp = value.family() == Family::Timestamp;
+    // A DECIMAL meets numbers as they are; other values ask items to be of their type.
+    let is_decimal = matches!(value.root, TypeRoot::Decimal { .. });
     let parameter = |item: &DataType| {
-        if same_kind(item) && !is_timestamp { item.clone() } else { value.clone() }
+        let stays =
+            same_kind(item) && !is_timestamp || is_decimal && item.family() == Family::Numeric;
+        if stays { item.clone() } else { value.clone() }
     };
     let parameters = [value.clone()].into_iter().chain(items.iter().map(parameter)).collect();
     Ok(Resolved { parameters, returns })

@@ -36,6 +36,12 @@ impl Pairing {
             }
             (Date | Time | Timestamp, CharacterString) => Some(Self::Lenient(left.clone())),
             (CharacterString, Date | Time | Timestamp) => Some(Self::Lenient(right.clone())),
+            // A map is cast to the type of the one behind it.
+            (Collection, Collection)
+                if matches!(left.root, TypeRoot::Map(..)) && same_shape(left, right) =>
+            {
+                Some(Self::As(right.clone().with_nullable(left.nullable), right.clone()))
+            }
             (Collection, Collection) | (Row, Row) if same_shape(left, right) => {
                 Some(Self::As(left.clone(), right.clone()))
             }

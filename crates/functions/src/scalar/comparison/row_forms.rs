@@ -1,10 +1,10 @@
 //! Comparisons of rows whose fields are written out: `(a, b) = (1, 'x')` is `a = 1 AND b = 'x'`.
 //!
-//! Rows that come from elsewhere are compared as values, where a NULL field equals another.
+//! Rows that come from elsewhere are compared as values, where a NULL field equals another, and so are all by `<>`.
 
 use crate::{Expr, SignatureError};
 
-/// The comparison field by field, if it is `=`, `<>` or IN among rows that are written out.
+/// The comparison field by field, if it is `=` or IN among rows that are written out.
 pub(crate) fn by_fields(name: &str, args: &[Expr]) -> Result<Option<Expr>, SignatureError> {
     let rows: Option<Vec<&[Expr]>> = args.iter().map(fields).collect();
     let Some([left, items @ ..]) = rows.as_deref() else { return Ok(None) };
@@ -13,7 +13,6 @@ pub(crate) fn by_fields(name: &str, args: &[Expr]) -> Result<Option<Expr>, Signa
     }
     match name {
         "=" => pairs("=", left, items[0]).map(Some),
-        "<>" => Expr::builtin("NOT", vec![pairs("=", left, items[0])?]).map(Some),
         "IN" => {
             let mut tests =
                 items.iter().map(|item| pairs("IN", left, item)).collect::<Result<Vec<_>, _>>()?;

@@ -2,7 +2,7 @@
 //!
 //! [`rewrite`] turns calls into those, so that they evaluate an argument only where it is needed.
 
-use flott_types::{DataType, Family};
+use flott_types::{DataType, Family, TypeRoot};
 
 use crate::coercion::{common_argument_type, common_type};
 use crate::scalar::comparison::Pairing;
@@ -126,21 +126,31 @@ fn resolve_if(args: &CallArgs) -> Result<Resolved, SignatureError> {
     Ok(Resolved { parameters: vec![condition.clone(), common.clone(), common], returns })
 }
 
-/// Two values, in their common type; nullable only if both are. A string that is never NULL is the
-/// result as it is.
+/// Two values, in their common type; nullable only if both are. A value that is never NULL is the result as it is, if it is a
+/// string or differs from the common type by lengths of strings only.
 fn resolve_ifnull(args: &CallArgs) -> Result<Resolved, SignatureError> {
     let common = common_argument_type(&args.types())
         .filter(|_| args.len() == 2)
         .ok_or_else(|| args.no_match(&["input <COMMON>, null_replacement <COMMON>"]))?;
     let value = args.data_type(0);
-    let is_string = matches!(value.family(), Family::CharacterString | Family::BinaryString);
-    if is_string && !value.nullable {
+    if differs_by_lengths(&value.root, &common.root) && !value.nullable {
         let returns = value.clone();
         return Ok(Resolved { parameters: vec![returns.clone(), common], returns });
     }
     let nullable = args.args.iter().all(|arg| arg.data_type.nullable);
     let returns = common.clone().with_nullable(nullable);
     Ok(Resolved { parameters: vec![common; 2], returns })
+}
+
+/// Whether types are the same but for lengths of strings and what may be NULL within them.
+fn differs_by_lengths(a: &TypeRoot, b: &TypeRoot) -> bool {
+    use TypeRoot::*;
+    match (a, b) {
+        (Char(_) | Varchar(_), Char(_) | Varchar(_)) => true,
+        (Binary(_) | Varbinary(_), Binary(_) | Varbinary(_)) => true,
+        (Array(a), Array(b)) => differs_by_lengths(&a.root, &b.root),
+        _ => a == b,
+    }
 }
 
 /// Two values that `=` compares. The first stays as it is, since it is the result.

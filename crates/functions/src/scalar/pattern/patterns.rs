@@ -24,10 +24,8 @@ impl<T> Patterns<T> {
         literal: Option<&str>,
         compile: impl Fn(&str) -> Result<T, EvalError> + Send + Sync + 'static,
     ) -> Result<Self, SignatureError> {
-        let literal = literal
-            .map(&compile)
-            .transpose()
-            .map_err(|error| SignatureError::Other(error.to_string()))?;
+        // One that cannot be compiled fails the rows that need it, as in Flink: rows with a NULL need none.
+        let literal = literal.and_then(|literal| compile(literal).ok());
         Ok(Self { literal, compile: Box::new(compile), kept: Mutex::default() })
     }
 

@@ -10,6 +10,7 @@ use memchr::memmem;
 
 use super::rows::{Integers, Shape, Texts, text_lists, texts};
 use super::signature::{Kind, immutable, resolve, resolve_with_null};
+use crate::hash_order;
 use crate::read::Strings;
 use crate::scalar::pattern::{Patterns, Regexp};
 use crate::{Column, EvalContext, EvalError, FunctionDoc, ScalarFunction, kernel, total_kernel};
@@ -207,7 +208,10 @@ fn str_to_map(
         };
         let pair_separator = pair_separators.of(pair_text)?;
         let key_separator = key_separators.of(key_text)?;
-        for (key, value) in pairs_of(text, pair_separator, key_separator)? {
+        let (pairs, parts) = pairs_of(text, pair_separator, key_separator)?;
+        let hashes: Vec<i32> = pairs.iter().map(|(key, _)| hash_order::of_string(key)).collect();
+        for place in hash_order::order(&hashes, parts) {
+            let (key, value) = pairs[place];
             keys.push(Some(key));
             values.push(value);
         }
@@ -232,18 +236,23 @@ fn get_or_empty<'a>(texts: Option<Strings<'a>>, row: usize) -> Option<&'a str> {
     }
 }
 
-/// The entries of a text, of equal keys the last.
+/// A key and its value.
+type Entry<'a> = (&'a str, Option<&'a str>);
+
+/// The entries of a text, of equal keys the last, and of how many parts they are.
 fn pairs_of<'a>(
     text: &'a str,
     pair_separator: &Regexp,
     key_separator: &Regexp,
-) -> Result<Vec<(&'a str, Option<&'a str>)>, EvalError> {
-    let mut pairs: Vec<(&str, Option<&str>)> = Vec::new();
+) -> Result<(Vec<Entry<'a>>, usize), EvalError> {
+    let mut pairs: Vec<Entry> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     if text.is_empty() {
-        return Ok(pairs);
+        return Ok((pairs, 0));
     }
-    for pair in pair_separator.split(text)? {
+    let parts = pair_separator.split(text)?;
+    let count = parts.len();
+    for pair in parts {
         let (key, value) = match key_separator.split_once(pair)? {
             Some((key, value)) => (key, Some(value)),
             None => (pair, None),
@@ -254,7 +263,7 @@ fn pairs_of<'a>(
             None => pairs.push((key, value)),
         }
     }
-    Ok(pairs)
+    Ok((pairs, count))
 }
 
 #[cfg(test)]
@@ -310,7 +319,7 @@ mod tests {
             ("a.b=c", ".", "=", &[]),
             ("a=1b=2", "[0-9]", "=", &[("a", Some("")), ("b", Some(""))]),
         ] {
-            let pairs = pairs_of(text, &regexp(pair), &regexp(key)).expect("no limits hit");
+            let (pairs, _) = pairs_of(text, &regexp(pair), &regexp(key)).expect("no limits hit");
             assert_eq!(pairs, wanted, "{text}");
         }
     }

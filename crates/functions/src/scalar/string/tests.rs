@@ -75,7 +75,7 @@ fn results_have_flink_s_types() {
         ("ELT", vec![i(2), untyped_null(), s("a")], "VARCHAR(1)", "a"),
         ("SPLIT", vec![s("a,,c"), s(",")], "ARRAY<STRING> NOT NULL", "[a, , c]"),
         ("SPLIT_INDEX", vec![s("a,b"), i(44), i(1)], "STRING", "b"),
-        ("STR_TO_MAP", vec![s("k=v,x")], "MAP<STRING, STRING>", "{k=v, x=NULL}"),
+        ("STR_TO_MAP", vec![s("k=v,x")], "MAP<STRING, STRING>", "{x=NULL, k=v}"),
         ("PRINTF", vec![s("%d-%s"), i(5), s("x")], "STRING", "5-x"),
         ("TO_BASE64", vec![s("hello")], "STRING NOT NULL", "aGVsbG8="),
         ("MD5", vec![null_string()], "CHAR(32)", "NULL"),

@@ -1,4 +1,7 @@
 //! Things made of a text argument once: when compiling, or once as long as the text stays the same.
+//!
+//! A constant that nothing can be made of fails the rows that need it, as in Flink, and not the plan: a row without a value
+//! needs none.
 
 use std::sync::Arc;
 

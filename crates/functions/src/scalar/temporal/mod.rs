@@ -21,30 +21,15 @@ pub mod to_timestamp_ltz;
 mod unit;
 pub mod writing;
 mod zone_id;
+mod zone_names;
 
 use flott_types::{DataType, Family};
 
-use crate::{CallArgs, SessionSettings, SignatureError};
+use crate::SessionSettings;
 
 /// CHAR or VARCHAR.
 fn is_text(ty: &DataType) -> bool {
     ty.family() == Family::CharacterString
-}
-
-/// The error for a constant argument, from 0, that cannot be compiled.
-fn constant_or_error<T>(
-    args: &CallArgs,
-    index: usize,
-    constant: Option<&Result<T, String>>,
-) -> Result<(), SignatureError> {
-    match constant {
-        Some(Err(reason)) => Err(SignatureError::Argument {
-            name: args.name.clone(),
-            position: index + 1,
-            reason: reason.clone(),
-        }),
-        _ => Ok(()),
-    }
 }
 
 /// The century of two-digit years: it ends 20 years after the statement began, or after now when it is

@@ -25,50 +25,6 @@ pub fn short(name: &str) -> &str {
     name.get(..3).unwrap_or(name)
 }
 
-/// Abbreviations of time zones: their offset in minutes and their long name.
-pub const ZONES: &[(&str, i32, &str)] = &[
-    ("UTC", 0, "Coordinated Universal Time"),
-    ("GMT", 0, "Greenwich Mean Time"),
-    ("EST", -300, "Eastern Standard Time"),
-    ("EDT", -240, "Eastern Daylight Time"),
-    ("CST", -360, "Central Standard Time"),
-    ("CDT", -300, "Central Daylight Time"),
-    ("MST", -420, "Mountain Standard Time"),
-    ("MDT", -360, "Mountain Daylight Time"),
-    ("PST", -480, "Pacific Standard Time"),
-    ("PDT", -420, "Pacific Daylight Time"),
-    ("AKST", -540, "Alaska Standard Time"),
-    ("AKDT", -480, "Alaska Daylight Time"),
-    ("HST", -600, "Hawaii-Aleutian Standard Time"),
-    ("AST", -240, "Atlantic Standard Time"),
-    ("ADT", -180, "Atlantic Daylight Time"),
-    ("NST", -210, "Newfoundland Standard Time"),
-    ("NDT", -150, "Newfoundland Daylight Time"),
-    ("WET", 0, "Western European Standard Time"),
-    ("WEST", 60, "Western European Summer Time"),
-    ("BST", 60, "British Summer Time"),
-    ("CET", 60, "Central European Standard Time"),
-    ("CEST", 120, "Central European Summer Time"),
-    ("EET", 120, "Eastern European Standard Time"),
-    ("EEST", 180, "Eastern European Summer Time"),
-    ("MSK", 180, "Moscow Standard Time"),
-    ("SAST", 120, "South Africa Standard Time"),
-    ("IST", 330, "India Standard Time"),
-    ("PKT", 300, "Pakistan Standard Time"),
-    ("CST", 480, "China Standard Time"),
-    ("HKT", 480, "Hong Kong Standard Time"),
-    ("SGT", 480, "Singapore Standard Time"),
-    ("JST", 540, "Japan Standard Time"),
-    ("KST", 540, "Korean Standard Time"),
-    ("AWST", 480, "Australian Western Standard Time"),
-    ("ACST", 570, "Australian Central Standard Time"),
-    ("ACDT", 630, "Australian Central Daylight Time"),
-    ("AEST", 600, "Australian Eastern Standard Time"),
-    ("AEDT", 660, "Australian Eastern Daylight Time"),
-    ("NZST", 720, "New Zealand Standard Time"),
-    ("NZDT", 780, "New Zealand Daylight Time"),
-];
-
 /// The text after `prefix`, letters compared without regard to case.
 pub fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let head = text.get(..prefix.len())?;

@@ -12,7 +12,7 @@ use super::now::{self, Reading};
 use super::simple_format::{SimpleFormat, Zone};
 use super::stamps::{Stamp, StampBuilder};
 use super::text_forms::{self, DefaultForm};
-use super::{century, constant_or_error, is_text};
+use super::{century, is_text};
 use crate::read::Strings;
 use crate::{
     CallArgs, EvalError, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
@@ -105,7 +105,6 @@ fn compile_to_date(
         }));
     }
     let formats = Compiled::new(args, 1, SimpleFormat::compile);
-    constant_or_error(args, 1, formats.constant())?;
     let century = century(settings);
     Ok(kernel(move |args, context| {
         let (values, texts) = (Strings::new(&args[0]), Strings::new(&args[1]));
@@ -177,7 +176,6 @@ fn compile_unix_timestamp(
         return Ok(now::compile(settings, Reading::Seconds, Volatility::Volatile));
     }
     let formats = Compiled::new(args, 1, SimpleFormat::compile);
-    constant_or_error(args, 1, formats.constant())?;
     let form = SimpleFormat::standard();
     let (zone, century) = (settings.zone.clone(), century(settings));
     Ok(kernel(move |args, context| {

@@ -71,13 +71,16 @@ pub fn compile(
     Ok(total_kernel(move |args, context| {
         let array = args[0].clone().into_array(context.rows)?;
         match root {
-            TypeRoot::Timestamp(precision) => round_timestamps(&array, precision, unit, up),
+            TypeRoot::Timestamp(precision) => {
+                let is_exact = unit == Unit::Millisecond;
+                round_timestamps(&array, precision, unit, up, is_exact)
+            }
             TypeRoot::TimestampLtz(precision) if unit.millis().is_some_and(|m| m < 3_600_000) => {
-                round_timestamps(&array, precision, unit, up)
+                round_timestamps(&array, precision, unit, up, false)
             }
             TypeRoot::TimestampLtz(precision) => {
                 let local = to_local(&array, precision, &zone);
-                let rounded = round_timestamps(&local, precision, unit, up)?;
+                let rounded = round_timestamps(&local, precision, unit, up, false)?;
                 shift_back(&rounded, &local, &array, precision)
             }
             TypeRoot::Time(_) => {
@@ -101,16 +104,22 @@ pub fn compile(
     }))
 }
 
+/// As in Flink what is finer than milliseconds does not count for CEIL, unless it `is_exact`.
 fn round_timestamps(
     array: &ArrayRef,
     precision: u8,
     unit: Unit,
     up: bool,
+    is_exact: bool,
 ) -> Result<ArrayRef, EvalError> {
     // Weeks begin on Sunday and months have no fixed length: both go by the calendar.
     let step = unit.millis().filter(|_| unit != Unit::Week);
+    let cut = |steps: i64, per_milli: i64| match is_exact {
+        true => steps,
+        false => steps - steps.rem_euclid(per_milli),
+    };
     let rounded = |steps: i64, per_milli: i64| match step {
-        Some(millis) => round(steps, millis * per_milli, up),
+        Some(millis) => round(cut(steps, per_milli), millis * per_milli, up),
         None => {
             let per_day = MILLIS_PER_DAY * per_milli;
             let days = steps.div_euclid(per_day);
@@ -136,7 +145,7 @@ fn round_timestamps(
                     // Milliseconds suffice, save that CEIL must not lose what is finer.
                     let millis = v.div_euclid(1_000_000) as i64;
                     let finer = v.rem_euclid(1_000_000) != 0;
-                    let millis = millis + i64::from(up && finer && step.is_some());
+                    let millis = millis + i64::from(up && finer && is_exact);
                     i128::from(rounded(millis, 1)) * 1_000_000
                 })
                 .with_data_type(NANOS_STORAGE),

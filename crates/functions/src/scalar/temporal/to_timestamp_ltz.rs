@@ -6,12 +6,12 @@ use flott_types::{DataType, Family, TypeRoot, Value};
 use super::clock::{Clock, Overlap};
 use super::compiled::{Compiled, Memo};
 use super::formatter::{Failure, Formatter};
+use super::is_text;
 use super::reading::parse_with;
 use super::stamps::{Stamp, StampBuilder};
 use super::text_forms::DefaultForm;
 use super::unit::NANOS_PER_SECOND;
 use super::zone_id::zone_id;
-use super::{constant_or_error, is_text};
 use crate::read::{Primitives, Strings};
 use crate::{
     CallArgs, Column, EvalError, FunctionDoc, Kernel, Resolved, ScalarFunction, SessionSettings,
@@ -208,7 +208,14 @@ fn of_texts(precision: u8) -> Box<dyn Kernel> {
 
 fn of_formatted(args: &CallArgs, precision: u8) -> Result<Box<dyn Kernel>, SignatureError> {
     let formats = Compiled::new(args, 1, Formatter::compile);
-    constant_or_error(args, 1, formats.constant())?;
+    // Unlike those of other functions a pattern is checked while planning.
+    if let Some(Err(reason)) = formats.constant() {
+        return Err(SignatureError::Argument {
+            name: args.name.clone(),
+            position: 2,
+            reason: reason.clone(),
+        });
+    }
     if let Some(name) = args.literal_str(2)
         && zone_id(name).is_none()
     {

@@ -13,7 +13,7 @@ use super::formatter::{Formatter, LocalTime};
 use super::simple_format::{Century, SimpleFormat, Zone};
 use super::stamps::{Stamp, Stamps};
 use super::zone_id::time_zone;
-use super::{century, constant_or_error, is_text};
+use super::{century, is_text};
 use crate::read::{Primitives, Strings};
 use crate::{
     CallArgs, EvalContext, EvalError, FunctionDoc, Kernel, Resolved, ScalarFunction,
@@ -123,7 +123,6 @@ fn format_timestamps(
     zone: TimeZone,
 ) -> Result<Box<dyn Kernel>, SignatureError> {
     let formats = Compiled::new(args, 1, Formatter::compile);
-    constant_or_error(args, 1, formats.constant())?;
     Ok(kernel(move |args, context| {
         let (values, texts) = (Stamps::new(&args[0], precision), Strings::new(&args[1]));
         let stays_for = formats.constant().and_then(|format| format.as_ref().ok()?.stays_for());
@@ -152,7 +151,6 @@ fn format_timestamps(
 /// Flink reads and writes strings in UTC here.
 fn reformat_strings(args: &CallArgs, century: Century) -> Result<Box<dyn Kernel>, SignatureError> {
     let formats = Compiled::new(args, 1, SimpleFormat::compile);
-    constant_or_error(args, 1, formats.constant())?;
     let form = SimpleFormat::standard();
     Ok(kernel(move |args, context| {
         let (values, texts) = (Strings::new(&args[0]), Strings::new(&args[1]));
@@ -173,7 +171,6 @@ fn compile_from_unixtime(
     settings: &SessionSettings,
 ) -> Result<Box<dyn Kernel>, SignatureError> {
     let formats = Compiled::new(args, 1, SimpleFormat::compile);
-    constant_or_error(args, 1, formats.constant())?;
     let form = SimpleFormat::standard();
     let zone = settings.zone.clone();
     Ok(kernel(move |args, context| {

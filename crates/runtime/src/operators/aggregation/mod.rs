@@ -13,6 +13,7 @@ use arrow::array::ArrayRef;
 use flott_functions::aggregate::{Accumulator, AggregateInput};
 use flott_plan::physical::ColumnAggregate;
 use flott_state::Ttl;
+use flott_types::DataType;
 
 use crate::{Result, RuntimeError};
 use distinct::{DistinctValues, SeenValues};
@@ -144,6 +145,21 @@ impl Aggregation {
     pub fn values(&self, groups: &[u32]) -> Result<Vec<ArrayRef>> {
         let values = |call: &Call| call.accumulator.values(groups).map_err(RuntimeError::operator);
         self.calls.iter().map(values).collect()
+    }
+
+    /// The results of some groups, and behind them what Flink compares, too, to tell whether a mini-batch changed a group.
+    pub fn compared(&self, groups: &[u32]) -> Result<Vec<ArrayRef>> {
+        let mut columns = self.values(groups)?;
+        for call in &self.calls {
+            columns.extend(call.accumulator.unseen(groups).map_err(RuntimeError::operator)?);
+        }
+        Ok(columns)
+    }
+
+    /// The types of the columns that `compared` gives.
+    pub fn compared_types(&self) -> Vec<DataType> {
+        let results = self.specs.iter().map(|call| call.data_type.clone());
+        results.chain(self.calls.iter().flat_map(|call| call.accumulator.unseen_types())).collect()
     }
 
     /// Makes groups forget all rows.

@@ -4,14 +4,14 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Arr
 use arrow::compute::take;
 use arrow::datatypes::Int64Type;
 use flott_plan::MiniBatch;
-use flott_plan::physical::{AggregatePhase, ColumnAggregate};
+use flott_plan::physical::AggregatePhase;
 use flott_state::{BitSet, EncodedRows, KeyBatch, RowCodec};
-use flott_types::{ChangelogBatch, DataType, RowKind, RowKinds};
+use flott_types::{ChangelogBatch, RowKind, RowKinds};
 
 use super::GroupAggregateOperator;
 use super::lives::Lives;
 use crate::context::OperatorContext;
-use crate::operators::aggregation::GroupedRows;
+use crate::operators::aggregation::{Aggregation, GroupedRows};
 use crate::operators::mini_batch::Pace;
 use crate::{Result, RuntimeError};
 
@@ -30,9 +30,9 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// An empty bundle of results of `calls`.
-    pub fn new(limits: MiniBatch, calls: &[ColumnAggregate]) -> Self {
-        let types: Vec<DataType> = calls.iter().map(|call| call.data_type.clone()).collect();
+    /// An empty bundle of results of an aggregation.
+    pub fn new(limits: MiniBatch, aggregation: &Aggregation) -> Self {
+        let types = aggregation.compared_types();
         Self {
             pace: Pace::new(limits),
             codec: RowCodec::new(&types),
@@ -218,7 +218,7 @@ impl GroupAggregateOperator {
     }
 
     fn encoded_results(&self, bundle: &Bundle, groups: &[u32]) -> Result<EncodedRows> {
-        Ok(bundle.codec.encode(&self.aggregation.values(groups)?, groups.len())?)
+        Ok(bundle.codec.encode(&self.aggregation.compared(groups)?, groups.len())?)
     }
 
     /// Gives the net change of each group touched, then the watermark that waited for it.
@@ -278,6 +278,8 @@ impl GroupAggregateOperator {
         }
         let mut columns: Vec<ArrayRef> = self.slots.key_columns(&slots)?;
         columns.extend(bundle.codec.decode(&rows)?);
+        // Behind the results is what was compared only.
+        columns.truncate(self.schema.fields().len());
         let options = RecordBatchOptions::new().with_row_count(Some(slots.len()));
         let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
         Ok(ChangelogBatch::new(rows, RowKinds::from(kinds)))

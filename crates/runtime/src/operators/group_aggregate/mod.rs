@@ -76,17 +76,18 @@ impl GroupAggregateOperator {
             spec.keys.iter().map(|key| input.fields[*key].data_type.clone()).collect();
         let ttl = Ttl::from_millis(i64::try_from(spec.state_ttl).unwrap_or(i64::MAX));
         let ttl = ttl.filter(|_| !spec.final_only);
+        let aggregation = Aggregation::new(&spec.calls, spec.input_retracts, ttl)?;
         Ok(Self {
             keys: spec.keys.clone(),
             emit_update_before: spec.emit_update_before,
             final_only: spec.final_only,
             slots: KeySlots::new(&types, ttl),
             lives: spec.input_retracts.then(Lives::default),
-            aggregation: Aggregation::new(&spec.calls, spec.input_retracts, ttl)?,
             phase: spec.phase,
             bundle: mini_batch
                 .filter(|_| !spec.final_only)
-                .map(|limits| Bundle::new(limits, &spec.calls)),
+                .map(|limits| Bundle::new(limits, &aggregation)),
+            aggregation,
             schema,
             state_bytes: 0,
             row_slots: Vec::new(),

@@ -1,5 +1,7 @@
 //! What is asked for, what is remembered, and what comes out.
 
+mod model;
+
 use std::sync::{Arc, Mutex};
 
 use arrow::array::{AsArray, RecordBatch};
@@ -102,6 +104,15 @@ fn operator(
     kind: JoinKind,
     options: &[(&str, &str)],
 ) -> LookupJoinOperator {
+    operator_with(source, kind, options, None)
+}
+
+fn operator_with(
+    source: Arc<dyn TableSource>,
+    kind: JoinKind,
+    options: &[(&str, &str)],
+    condition: Option<Expr>,
+) -> LookupJoinOperator {
     let column = |index| Expr::column(index, DataType::bigint());
     let spec = LookupJoin {
         kind,
@@ -120,7 +131,7 @@ fn operator(
         },
         keys: vec![LookupKey { column: 0, value: LookupValue::Column(0) }],
         projection: vec![column(1)],
-        condition: None,
+        condition,
         residual: Some(Expr::builtin("<>", vec![column(1), column(2)]).unwrap()),
         retry: None,
     };

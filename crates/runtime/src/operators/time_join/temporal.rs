@@ -128,9 +128,10 @@ impl TemporalJoinOperator {
         }
     }
 
-    /// Joins the left rows up to the watermark, and frees versions that none can meet any more.
-    fn fire(&mut self, watermark: i64, ctx: &mut OperatorContext) -> Result<()> {
-        while let Some(key) = self.timers.pop_due(watermark) {
+    /// Joins the left rows up to the watermark, and frees versions that none can meet any more, of the keys
+    /// that are due until `due`.
+    fn fire(&mut self, due: i64, watermark: i64, ctx: &mut OperatorContext) -> Result<()> {
+        while let Some(key) = self.timers.pop_due(due) {
             self.keys.changed(key);
             let mut next_time = None;
             let mut at = self.sides[LEFT].first(key);
@@ -290,7 +291,7 @@ impl Operator for TemporalJoinOperator {
                 }
             }
             if let Some(watermark) = segment.watermark {
-                self.fire(watermark, ctx)?;
+                self.fire(watermark, watermark, ctx)?;
                 self.pairs.watermark(watermark);
             }
         }
@@ -299,7 +300,7 @@ impl Operator for TemporalJoinOperator {
     }
 
     fn on_watermark(&mut self, watermark: i64, ctx: &mut OperatorContext) -> Result<()> {
-        self.fire(watermark, ctx)?;
+        self.fire(watermark, watermark, ctx)?;
         self.finish(ctx)?;
         ctx.emit_watermark(watermark)
     }
@@ -344,7 +345,8 @@ impl Operator for TemporalJoinOperator {
     fn wake(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
         let (keys, mut kept) = self.parts();
         let reached = movable::load_due(keys, &mut kept, until, ctx)?;
-        self.fire(reached, ctx)?;
+        // What a key frees depends on how far the watermark is, not on when the key comes back.
+        self.fire(reached, until, ctx)?;
         self.finish(ctx)
     }
 

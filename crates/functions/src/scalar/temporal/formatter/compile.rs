@@ -163,6 +163,12 @@ impl Compiler<'_> {
             'a' if count == 1 => {
                 self.push(name(Field::AmPm, Style::Short));
             }
+            'B' => match count {
+                1 => _ = self.push(name(Field::DayPeriod, Style::Short)),
+                4 => _ = self.push(name(Field::DayPeriod, Style::Full)),
+                5 => _ = self.push(name(Field::DayPeriod, Style::Narrow)),
+                _ => return wrong(),
+            },
             'w' if count <= 2 => self.digits(Field::WeekOfYear, count, 2, Sign::Never),
             'W' if count == 1 => self.digits(Field::WeekOfMonth, 1, 1, Sign::Never),
             'F' if count == 1 => self.digits(Field::AlignedDay, 1, 19, Sign::Normal),

@@ -37,11 +37,50 @@ pub enum Field {
     Nano,
     MilliOfDay,
     NanoOfDay,
+    /// A place in [`DAY_PERIODS`].
+    DayPeriod,
+}
+
+/// A part of the day that has a name.
+pub struct DayPeriod {
+    pub name: &'static str,
+    pub narrow: &'static str,
+    /// Its first minute of the day.
+    from: i64,
+    /// The minute of the day that it ends before, or its only one.
+    to: i64,
+}
+
+/// What English calls the parts of the day; those of a minute first.
+pub const DAY_PERIODS: [DayPeriod; 6] = [
+    DayPeriod { name: "midnight", narrow: "mi", from: 0, to: 0 },
+    DayPeriod { name: "noon", narrow: "n", from: 720, to: 720 },
+    DayPeriod { name: "in the morning", narrow: "in the morning", from: 360, to: 720 },
+    DayPeriod { name: "in the afternoon", narrow: "in the afternoon", from: 720, to: 1_080 },
+    DayPeriod { name: "in the evening", narrow: "in the evening", from: 1_080, to: 1_260 },
+    DayPeriod { name: "at night", narrow: "at night", from: 1_260, to: 360 },
+];
+
+impl DayPeriod {
+    /// Whether a minute of the day belongs to it.
+    pub fn includes(&self, minute: i64) -> bool {
+        match self.from.cmp(&self.to) {
+            std::cmp::Ordering::Equal => minute == self.from,
+            std::cmp::Ordering::Less => (self.from..self.to).contains(&minute),
+            std::cmp::Ordering::Greater => minute >= self.from || minute < self.to,
+        }
+    }
+
+    /// The minute of the day in its middle.
+    pub fn middle(&self) -> i64 {
+        let across_midnight = if self.from > self.to { 720 } else { 0 };
+        ((self.from + self.to) / 2 + across_midnight) % 1_440
+    }
 }
 
 impl Field {
     /// All, in the order of their numbers.
-    pub const COUNT: usize = Self::NanoOfDay as usize + 1;
+    pub const COUNT: usize = Self::DayPeriod as usize + 1;
 
     /// Whether it belongs to the date.
     pub fn is_of_date(self) -> bool {
@@ -57,7 +96,7 @@ impl Field {
             Self::Hour | Self::HourFrom1 | Self::HalfDayHour | Self::HalfDayHourFrom1 => {
                 Some(3_600)
             }
-            Self::Minute => Some(60),
+            Self::Minute | Self::DayPeriod => Some(60),
             Self::Second => Some(1),
             _ => None,
         }
@@ -85,6 +124,7 @@ impl Field {
             Self::Nano => (0, 999_999_999),
             Self::MilliOfDay => (0, 86_399_999),
             Self::NanoOfDay => (0, 86_400 * NANOS_PER_SECOND - 1),
+            Self::DayPeriod => (0, 5),
         }
     }
 
@@ -122,6 +162,11 @@ impl Field {
             Self::Second => second % 60,
             Self::Nano => nano_of_day % NANOS_PER_SECOND,
             Self::MilliOfDay => nano_of_day / 1_000_000,
+            Self::DayPeriod => {
+                let minute = second / 60;
+                let period = DAY_PERIODS.iter().position(|period| period.includes(minute));
+                period.unwrap_or(0) as i64
+            }
             _ => nano_of_day,
         }
     }

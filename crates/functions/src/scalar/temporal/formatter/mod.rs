@@ -9,7 +9,7 @@ mod print;
 mod resolve;
 mod zone;
 
-use field::Field;
+use field::{DAY_PERIODS, Field};
 pub use parse::Failure;
 pub use print::LocalTime;
 

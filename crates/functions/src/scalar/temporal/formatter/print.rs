@@ -5,7 +5,7 @@ use flott_types::text::{Civil, civil_from_days};
 use super::super::names::{DAYS, MONTHS, short, write_padded};
 use super::super::stamps::Stamp;
 use super::super::unit::NANOS_PER_SECOND;
-use super::{Field, Formatter, Fraction, Item, Number, Sign, Style};
+use super::{DAY_PERIODS, Field, Formatter, Fraction, Item, Number, Sign, Style};
 
 /// A local time, taken apart.
 #[derive(Debug, Clone, Copy)]
@@ -157,9 +157,13 @@ fn digit(value: i64) -> char {
     char::from(b'0' + value.rem_euclid(10) as u8)
 }
 
-/// The name of a value of era, month, day of the week or half of the day.
+/// The name of a value of era, month, day of the week, half or part of the day.
 fn name(field: Field, style: Style, value: i64) -> &'static str {
     let (full, abbreviated) = match field {
+        Field::DayPeriod => {
+            let period = &DAY_PERIODS[value.clamp(0, 5) as usize];
+            return if style == Style::Narrow { period.narrow } else { period.name };
+        }
         Field::Era if value == 0 => ("Before Christ", "BC"),
         Field::Era => ("Anno Domini", "AD"),
         Field::AmPm => {

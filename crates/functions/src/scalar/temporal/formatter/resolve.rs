@@ -5,8 +5,8 @@ use flott_types::text::{civil_from_days, days_from_civil};
 use super::super::calendar::{day_of_week, days_in_month, first_of_year, is_leap};
 use super::super::stamps::Stamp;
 use super::super::unit::NANOS_PER_SECOND;
-use super::Field;
 use super::parse::{Failure, Values};
+use super::{DAY_PERIODS, Field};
 
 /// The local time that fields make together; what is missing is taken from 1970-01-01 00:00:00.
 pub fn resolve(mut values: Values) -> Result<Stamp, Failure> {
@@ -147,6 +147,17 @@ fn resolve_time(values: &mut Values) -> Result<Option<Time>, Failure> {
             }
         }
     }
+    let mut period = values.take(Field::DayPeriod).map(|period| &DAY_PERIODS[period as usize]);
+    if let Some((named, hour)) = period.zip(values.get(Field::HalfDayHour)) {
+        let hour = checked(Field::HalfDayHour, hour)?;
+        let minute = values.get(Field::Minute).unwrap_or(0).rem_euclid(60);
+        values.take(Field::HalfDayHour);
+        let is_early = named.includes(hour * 60 + minute);
+        if !values.set(Field::Hour, if is_early { hour } else { hour + 12 }) {
+            return Err(conflict());
+        }
+        period = None;
+    }
     if let Some((half, hour)) = values.get(Field::AmPm).zip(values.get(Field::HalfDayHour)) {
         let hour = half * 12 + checked(Field::HalfDayHour, hour)?;
         values.take(Field::AmPm);
@@ -173,6 +184,14 @@ fn resolve_time(values: &mut Values) -> Result<Option<Time>, Failure> {
     if let Some(nano) = nano {
         checked(Field::Nano, nano)?;
     }
+    // A part or half of the day alone is its middle.
+    if let (None, None, None, None) = (hour, minute, second, nano) {
+        let of_half = values.get(Field::AmPm).map(|half| half * 720 + 360);
+        if let Some(minute) = period.map(|named| named.middle()).or(of_half) {
+            let nano_of_day = minute * 60 * NANOS_PER_SECOND;
+            return Ok(Some(Time { nano_of_day, excess_days: 0 }));
+        }
+    }
     let is_gap = match minute {
         None => second.is_some() || nano.is_some(),
         Some(_) => second.is_none() && nano.is_some(),
@@ -186,6 +205,9 @@ fn resolve_time(values: &mut Values) -> Result<Option<Time>, Failure> {
         return Ok(None);
     };
     let [minute, second, nano] = [minute, second, nano].map(|part| part.unwrap_or(0));
+    if period.is_some_and(|named| !named.includes(hour % 24 * 60 + minute)) {
+        return Err(conflict());
+    }
     if (hour, minute, second, nano) == (24, 0, 0, 0) {
         return Ok(Some(Time { nano_of_day: 0, excess_days: 1 }));
     }

@@ -1,8 +1,8 @@
 //! Zones and offsets in a text. A local time has no use for them, so all that counts is how long
 //! they are.
 
-use super::super::names::ZONES;
 use super::super::zone_id::zone_id;
+use super::super::zone_names;
 use super::{Minutes, Seconds, ZonePart};
 
 /// The length of the zone or offset that a text begins with.
@@ -23,10 +23,11 @@ pub fn length(part: ZonePart, text: &str) -> Option<usize> {
             Some(3 + length.unwrap_or(0))
         }
         ZonePart::Id => id(text),
-        ZonePart::Name => {
-            let names = ZONES.iter().flat_map(|(short, _, long)| [*short, *long]);
-            names.filter(|name| text.starts_with(name)).map(str::len).max().max(id(text))
-        }
+        ZonePart::Name => zone_names::all()
+            .filter(|name| text.starts_with(name))
+            .map(str::len)
+            .max()
+            .max(id(text)),
     }
 }
 

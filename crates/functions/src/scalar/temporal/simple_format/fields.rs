@@ -2,6 +2,7 @@
 //! several ways to name a day the one that was set last counts.
 
 use super::super::calendar::day_of_week;
+use super::super::zone_names::NamedZone;
 use super::calendar::days_by;
 use super::print::Zone;
 
@@ -40,6 +41,8 @@ pub struct Fields {
     last: u32,
     /// Seconds ahead of UTC, when the text says so.
     pub offset: Option<i64>,
+    /// The zone that was named.
+    pub zone: Option<NamedZone>,
 }
 
 impl Fields {
@@ -77,9 +80,10 @@ impl Fields {
         let days = self.days() + time.div_euclid(day_millis);
         let local = days.saturating_mul(day_millis).saturating_add(time.rem_euclid(day_millis));
         let second = local.div_euclid(1_000);
-        let instant = match self.offset {
-            Some(offset) => second.saturating_sub(offset),
-            None => zone.instant(second),
+        let instant = match (self.offset, &self.zone) {
+            (Some(offset), _) => second.saturating_sub(offset),
+            (None, Some(named)) => named.instant(second),
+            (None, None) => zone.instant(second),
         };
         instant.saturating_mul(1_000).saturating_add(local.rem_euclid(1_000))
     }

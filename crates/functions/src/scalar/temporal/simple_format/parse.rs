@@ -1,6 +1,7 @@
 //! Text as instants.
 
-use super::super::names::{DAYS, MONTHS, ZONES, short, strip_prefix_ignoring_case};
+use super::super::names::{DAYS, MONTHS, short, strip_prefix_ignoring_case};
+use super::super::zone_names::named;
 use super::fields::{Field, Fields};
 use super::print::Zone;
 use super::{Letter, Piece, SimpleFormat, calendar};
@@ -30,7 +31,8 @@ impl Century {
 impl SimpleFormat {
     /// Reads the text from its beginning, ignoring what follows; `None` when it does not fit.
     pub fn parse(&self, text: &str, zone: &Zone, century: Century) -> Option<i64> {
-        let mut reader = Reader { rest: text, fields: Fields::default(), century, doubtful: None };
+        let fields = Fields::default();
+        let mut reader = Reader { rest: text, fields, century, doubtful: None, zone };
         for (i, piece) in self.pieces.iter().enumerate() {
             match piece {
                 Piece::Text(expected) => reader.rest = reader.rest.strip_prefix(&**expected)?,
@@ -77,6 +79,8 @@ struct Reader<'a> {
     century: Century,
     /// A two-digit year that may lie before the century's beginning.
     doubtful: Option<(Field, i64)>,
+    /// The zone at hand.
+    zone: &'a Zone,
 }
 
 impl<'a> Reader<'a> {
@@ -169,7 +173,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// `+hhmm`, `GMT+hh:mm` if no blanks are before it, or an abbreviation.
+    /// `+hhmm`, `GMT+hh:mm` if no blanks are before it, or a name.
     fn zone(&mut self, text: &'a str, directly: bool) -> Option<()> {
         if let Some((sign, digits)) = sign(text) {
             return self.offset(sign, digits, 0, false);
@@ -180,12 +184,10 @@ impl<'a> Reader<'a> {
         {
             return self.offset(sign, digits, 0, true);
         }
-        let (minutes, rest) = ZONES
-            .iter()
-            .flat_map(|(name, minutes, long)| [(name, minutes), (long, minutes)])
-            .filter_map(|(name, minutes)| Some((minutes, strip_prefix_ignoring_case(text, name)?)))
-            .min_by_key(|(_, rest)| rest.len())?;
-        self.set_offset(i64::from(*minutes) * 60, rest)
+        let (zone, rest) = named(text, self.zone.zone())?;
+        (self.fields.offset, self.fields.zone) = (None, Some(zone));
+        self.rest = rest;
+        Some(())
     }
 
     /// `Z`, `+hh`, `+hhmm` or `+hh:mm`.
@@ -223,7 +225,7 @@ impl<'a> Reader<'a> {
     }
 
     fn set_offset(&mut self, seconds: i64, rest: &'a str) -> Option<()> {
-        self.fields.offset = Some(seconds);
+        (self.fields.offset, self.fields.zone) = (Some(seconds), None);
         self.rest = rest;
         Some(())
     }

@@ -2,8 +2,9 @@
 
 use super::super::calendar::day_of_week;
 use super::super::clock::{Clock, Overlap, clamped};
-use super::super::names::{DAYS, MONTHS, ZONES, short, write_padded};
+use super::super::names::{DAYS, MONTHS, short, write_padded};
 use super::super::unit::MILLIS_PER_DAY;
+use super::super::zone_names::{ZoneNames, is_summer};
 use super::{Day, Letter, Piece, SimpleFormat, calendar};
 use jiff::tz::TimeZone;
 
@@ -20,6 +21,11 @@ impl Zone {
     /// A zone to print and read in.
     pub fn new(zone: &TimeZone) -> Self {
         Self { zone: zone.clone(), clock: Clock::new(zone) }
+    }
+
+    /// The zone itself.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
     }
 
     fn offset(&self, second: i64) -> i64 {
@@ -71,8 +77,7 @@ impl SimpleFormat {
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Field { letter, count } => moment.print(out, *letter, *count, || {
-                    let info = zone.zone.to_offset_info(clamped(second));
-                    zone_name(info.abbreviation(), offset, *count >= 4)
+                    zone_name(&zone.zone, second, offset, *count >= 4)
                 }),
             }
         }
@@ -166,21 +171,17 @@ fn print_offset(out: &mut String, seconds: i64, minutes: bool, colon: bool) {
     }
 }
 
-/// A zone's abbreviation or long name; `GMT+hh:mm` for one that has none.
-fn zone_name(abbreviation: &str, offset: i64, long: bool) -> String {
-    let named = abbreviation.chars().all(|c| c.is_ascii_alphabetic());
-    if named && !long {
-        return abbreviation.into();
+/// A zone's short or long name; `GMT+hh:mm` for one that has none.
+fn zone_name(zone: &TimeZone, second: i64, offset: i64, long: bool) -> String {
+    if let Some(names) = ZoneNames::of(zone) {
+        return names.name(is_summer(zone, second), long).into();
     }
-    let minutes = offset / 60;
-    let known =
-        |(name, at, _): &&(&str, i32, &str)| *name == abbreviation && i64::from(*at) == minutes;
-    match ZONES.iter().find(known) {
-        Some((_, _, name)) => (*name).into(),
-        None => {
-            let mut text = "GMT".to_string();
-            print_offset(&mut text, offset, true, true);
-            text
-        }
+    if offset == 0 && long {
+        return "Greenwich Mean Time".into();
     }
+    let mut text = "GMT".to_string();
+    if offset != 0 {
+        print_offset(&mut text, offset, true, true);
+    }
+    text
 }
