@@ -122,12 +122,12 @@ impl Table {
                'debezium.publication.name' = '{name}',
                'debezium.publication.autocreate.mode' = 'filtered',
                'scan.snapshot.fetch.size' = '200');
-             CREATE TABLE every (id STRING, g INT, v BIGINT) WITH (
+             CREATE TABLE all_rows (id STRING, g INT, v BIGINT) WITH (
                'connector' = 'filesystem', 'path' = 'every', 'format' = 'debezium-json');
              CREATE TABLE counts (g INT, n BIGINT, s BIGINT) WITH (
                'connector' = 'filesystem', 'path' = 'counts', 'format' = 'debezium-json');
              EXECUTE STATEMENT SET BEGIN
-             INSERT INTO every SELECT id, g, v FROM input;
+             INSERT INTO all_rows SELECT id, g, v FROM input;
              INSERT INTO counts SELECT g, COUNT(*), SUM(v) FROM input GROUP BY g;
              END;"
         )

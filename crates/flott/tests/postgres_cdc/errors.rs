@@ -59,7 +59,7 @@ fn tables_that_are_not_what_is_declared() {
     let fails = |columns: &str, options: &[(&str, &str)], words: &[&str]| {
         check(&failure(&[&table.declare(columns, options), "SELECT * FROM t"]), words);
     };
-    fails("id INT, no INT", &[], &["no column 'no'", "id, big"]);
+    fails("id INT, gone INT", &[], &["no column 'gone'", "id, big"]);
     fails("id INT, big INT", &[], &["'big'", "bigint", "declare it BIGINT"]);
     fails("id INT", &[("table-name", "none_such")], &["no table of the database"]);
     fails("id INT", &[("password", "wrong")], &["28P01", "'username'"]);
