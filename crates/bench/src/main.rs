@@ -5,10 +5,13 @@
 //! cargo run --release -p flott-bench -- generate --events 1000000 --out target/nexmark
 //! cargo run --release -p flott-bench -- run --data target/nexmark/json/p1 --format json q0 q1 agg
 //! cargo run --release -p flott-bench -- run --events 1000000 q0 q1 agg
+//! cargo run --release -p flott-bench -- generate --kafka localhost:9092 --stripes 2
+//! cargo run --release -p flott-bench -- run --kafka localhost:9092 --parallelism 2 q0 q4
 //! cargo run --release -p flott-bench -- spill agg --memory 64mb
 //! ```
 
 mod generate;
+mod kafka;
 mod process;
 mod queries;
 mod spill;
@@ -30,19 +33,22 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Write events as CSV and JSON files.
+    /// Write events as CSV and JSON files, or to Kafka.
     Generate {
         /// How many events: 2 % persons, 6 % auctions, 92 % bids.
         #[arg(long, default_value_t = 1_000_000)]
         events: u64,
         /// The folder to write to: `<out>/<format>/p<stripes>/<table>/`.
-        #[arg(long)]
-        out: PathBuf,
-        /// Over how many files each table is striped.
+        #[arg(long, required_unless_present = "kafka")]
+        out: Option<PathBuf>,
+        /// A server to send them to, to the topics nexmark-person, nexmark-auction and nexmark-bid.
+        #[arg(long, value_name = "SERVER", conflicts_with = "out")]
+        kafka: Option<String>,
+        /// Over how many files or partitions each table is striped.
         #[arg(long, default_value_t = 1)]
         stripes: u64,
     },
-    /// Run queries into blackhole.
+    /// Run queries into blackhole, or from Kafka to Kafka.
     Run {
         /// The folder of the tables: `<data>/person`, `<data>/auction`, `<data>/bid`. Without it, events
         /// are generated in the process.
@@ -51,6 +57,10 @@ enum Command {
         /// How many events are generated.
         #[arg(long, default_value_t = 1_000_000, conflicts_with = "data")]
         events: u64,
+        /// A server whose topics are read; the results go to new topics, exactly once, with a checkpoint a
+        /// second.
+        #[arg(long, value_name = "SERVER", conflicts_with_all = ["data", "events"])]
+        kafka: Option<String>,
         /// `json` or `csv`.
         #[arg(long, default_value = "json")]
         format: String,
@@ -85,15 +95,23 @@ enum BenchError {
     /// There is no such query.
     #[error("no query '{0}'; there are {1}")]
     NoQuery(String, String),
+    /// Kafka has no topic for it.
+    #[error("{0}")]
+    Kafka(#[from] flott_kafka::KafkaError),
 }
 
 fn main() -> ExitCode {
     flott_allocator::install();
     let outcome = match Cli::parse().command {
-        Command::Generate { events, out, stripes } => generate::files(events, &out, stripes),
+        Command::Generate { events, out, kafka, stripes } => match (out, kafka) {
+            (Some(out), _) => generate::files(events, &out, stripes),
+            (None, Some(server)) => kafka::fill(&server, events, stripes),
+            (None, None) => Ok(()),
+        },
         Command::Run {
             data,
             events,
+            kafka,
             format,
             parallelism,
             repeat,
@@ -101,11 +119,15 @@ fn main() -> ExitCode {
             settings,
             queries,
         } => {
-            let tables = match &data {
-                Some(data) => Tables::Files { data, format: &format },
-                None => Tables::Generated { events },
+            let tables = match (&data, &kafka) {
+                (Some(data), _) => Tables::Files { data, format: &format },
+                (None, Some(server)) => Tables::Kafka { server },
+                (None, None) => Tables::Generated { events },
             };
             let mut options = vec![("parallelism.default".to_string(), parallelism.to_string())];
+            if kafka.is_some() {
+                options.push(("execution.checkpointing.interval".into(), "1 s".into()));
+            }
             options.extend(mini_batch.into_iter().flat_map(gathering));
             let setting = |text: &String| text.split_once('=').map(|(k, v)| (k.into(), v.into()));
             options.extend(settings.iter().filter_map(setting));
@@ -146,7 +168,11 @@ fn run(
     for (name, text) in queries::named(names)? {
         let mut best: Option<Measured> = None;
         for _ in 0..repeat.max(1) {
-            let measured = measure(tables, options, text)?;
+            let text = match tables {
+                Tables::Kafka { server } => kafka::into_topic(server, name, text, parallelism)?,
+                _ => text.to_string(),
+            };
+            let measured = measure(tables, options, &text)?;
             if best.as_ref().is_none_or(|best| measured.cpu < best.cpu) {
                 best = Some(measured);
             }

@@ -46,6 +46,11 @@ pub enum Tables<'a> {
         /// How many events there are.
         events: u64,
     },
+    /// From topics that `generate --kafka` has filled.
+    Kafka {
+        /// Its address.
+        server: &'a str,
+    },
 }
 
 /// The queries of these names, or all.
@@ -70,6 +75,9 @@ pub fn script(tables: &Tables, query: &str, out: &Path) -> String {
             .replace("${FORMAT}", format),
         Tables::Generated { events } => include_str!("../queries/tables-generated.sql")
             .replace("${EVENTS}", &events.to_string()),
+        Tables::Kafka { server } => {
+            include_str!("../queries/tables-kafka.sql").replace("${SERVER}", server)
+        }
     };
     tables + &query.replace("${OUT}", &out.display().to_string())
 }

@@ -31,6 +31,8 @@ use flott_types::Schema;
 pub fn all() -> Vec<&'static FormatDef> {
     vec![
         &avro::AVRO,
+        &avro::AVRO_CONFLUENT,
+        &avro::DEBEZIUM_AVRO,
         &csv::CSV,
         &json::JSON,
         &raw::RAW,

@@ -22,6 +22,7 @@ mod record_times;
 pub mod reference;
 mod registry;
 pub mod scalar;
+mod shared;
 pub mod table;
 pub mod zone;
 
@@ -36,3 +37,4 @@ pub use function::{
 };
 pub use record_times::RecordTimes;
 pub use registry::{aggregate_function, aggregate_functions, scalar_function, scalar_functions};
+pub use shared::SharedParts;

@@ -9,7 +9,7 @@ use crate::change_check::ChangeCheck;
 use crate::checkpoint::{Barrier, Checkpoint, CheckpointKind, OperatorState, TaskSnapshot};
 use crate::context::{OperatorContext, TaskInfo};
 use crate::element::{EndOfInput, MarkedBatch};
-use crate::marks::Marks;
+use crate::marks::{Mark, Marks};
 use crate::metrics::OperatorMetrics;
 use crate::operator::Operator;
 use crate::outputs::Outputs;
@@ -82,7 +82,47 @@ impl Link {
         let Some(watermark) = watermark else { return Ok(()) };
         self.context.watermark = watermark;
         self.context.metrics.record_watermark(watermark);
+        self.wake(watermark)?;
         self.call(|operator, context| operator.on_watermark(watermark, context))
+    }
+
+    /// Lets the operator work off what is due on disk, part by part, as memory cannot hold all of it.
+    fn wake(&mut self, until: i64) -> Result<()> {
+        while self.operator.due_on_disk().is_some_and(|due| due <= until) {
+            self.call(|operator, context| operator.wake(until, context))?;
+            self.account()?;
+        }
+        Ok(())
+    }
+
+    /// Hands a batch over with the watermarks inside it, cut where one reaches what is due on disk.
+    fn marked(&mut self, input: usize, batch: &ChangelogBatch, marks: &Marks) -> Result<()> {
+        let (mut from, mut inside) = (0, Vec::new());
+        for segment in marks.segments(batch.len()) {
+            let to = segment.rows.end;
+            let reached = segment.watermark.zip(self.operator.due_on_disk());
+            if let Some(watermark) = segment.watermark {
+                inside.push(Mark { row: (to - from) as u32, watermark });
+            }
+            let is_due = reached.is_some_and(|(watermark, due)| due <= watermark);
+            if !is_due && to < batch.len() {
+                continue;
+            }
+            if is_due {
+                // The last watermark follows the rows.
+                inside.pop();
+            }
+            self.context.marks = inside.drain(..).collect();
+            let last = self.context.marks.last();
+            self.rows(input, batch.slice(from, to - from))?;
+            self.context.marks = Marks::NONE;
+            self.advance(if is_due { segment.watermark } else { last })?;
+            if is_due {
+                self.account()?;
+            }
+            from = to;
+        }
+        Ok(())
     }
 
     fn apply(&mut self, change: Change) -> Result<()> {
@@ -189,6 +229,8 @@ impl Stage for Link {
         let marks = self.context.inputs.combine(input, marks);
         if marks.is_empty() {
             self.rows(input, batch)?;
+        } else if self.handles_marks && self.operator.due_on_disk().is_some() {
+            self.marked(input, &batch, &marks)?;
         } else if self.handles_marks {
             self.context.marks = marks.clone();
             self.rows(input, batch)?;
@@ -259,6 +301,7 @@ impl Stage for Link {
     fn tick(&mut self, now: i64) -> Result<()> {
         while let Some(time) = self.context.timers.first().copied().filter(|time| *time <= now) {
             self.context.timers.remove(&time);
+            self.wake(time)?;
             self.call(|operator, context| operator.on_timer(time, context))?;
         }
         self.account()?;

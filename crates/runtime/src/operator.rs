@@ -108,6 +108,18 @@ pub trait Operator: Send {
         Ok(())
     }
 
+    /// The time, of watermarks or of timers, at which state is due that is on disk; none before it is. Batches are
+    /// cut where a watermark reaches it, so that [`wake`](Self::wake) is called between batches only.
+    fn due_on_disk(&self) -> Option<i64> {
+        None
+    }
+
+    /// Called before `on_watermark` and `on_timer` as long as state on disk is due up to `until`: the operator
+    /// brings some of it back and does what is due so far. What need not stay leaves again before the next call.
+    fn wake(&mut self, _until: i64, _ctx: &mut OperatorContext) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether it takes whole batches and reads the watermarks inside them from
     /// [`OperatorContext::marks`]. Operators that map rows to rows say true and emit with
     /// [`OperatorContext::emit_marked`].

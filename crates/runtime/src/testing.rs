@@ -64,6 +64,11 @@ pub fn on_disk(keys: usize, tests: impl FnOnce()) {
     MEMORY.set(None);
 }
 
+/// What the operators of a test may hold.
+pub fn memory() -> MemoryBudget {
+    MEMORY.with_borrow(Clone::clone).unwrap_or_else(MemoryBudget::unlimited)
+}
+
 /// How many cases of a test to run of so many: fewer [on disk](on_disk), where each takes longer.
 pub fn cases(all: u32) -> u32 {
     if MEMORY.with_borrow(Option::is_some) { (all / 40).max(6) } else { all }
@@ -99,14 +104,7 @@ impl OperatorHarness {
         contract: Option<OutputContract>,
         checkpoint: Option<&Checkpoint>,
     ) -> Result<Self> {
-        let memory = MEMORY.with_borrow(Clone::clone);
-        Self::within(
-            operator,
-            inputs,
-            contract,
-            checkpoint,
-            memory.unwrap_or_else(MemoryBudget::unlimited),
-        )
+        Self::within(operator, inputs, contract, checkpoint, memory())
     }
 
     /// Opens an operator of any type that keeps to a budget.

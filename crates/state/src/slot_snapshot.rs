@@ -59,8 +59,8 @@ impl KeySlots {
         write: impl FnMut(u32, &mut StateEncoder),
     ) -> Result<()> {
         let mut section = section.continued();
-        self.write_disk(&mut section, times)?;
-        self.write_entries(&mut section, &[], write)?;
+        self.write_disk(&mut section, &[], times)?;
+        self.write_memory(&mut section, &[], write)?;
         section.finish();
         Ok(())
     }
@@ -69,6 +69,16 @@ impl KeySlots {
     /// written to the keys' ends, `suffix`, tells these keys from others'. The section must be
     /// [continued](KeyedSection::continued).
     pub fn write_entries(
+        &self,
+        section: &mut KeyedSection<'_>,
+        suffix: &[u8],
+        write: impl FnMut(u32, &mut StateEncoder),
+    ) -> Result<()> {
+        self.write_disk(section, suffix, Times::LeftOut)?;
+        self.write_memory(section, suffix, write)
+    }
+
+    fn write_memory(
         &self,
         section: &mut KeyedSection<'_>,
         suffix: &[u8],
@@ -154,6 +164,10 @@ impl KeySlots {
         suffix: &[u8],
         again: Option<&Self>,
     ) -> Result<()> {
+        if section.state().scope() != SnapshotScope::Changes {
+            return Ok(());
+        }
+        self.write_disk_gone(section, suffix, again)?;
         let slots: Vec<u32> = self.index.slots().filter(|s| self.published.contains(*s)).collect();
         let mut keys: Vec<Vec<u8>> = Vec::with_capacity(slots.len());
         for slot in &slots {
@@ -164,20 +178,35 @@ impl KeySlots {
         let live = keys.iter().zip(&slots).map(|(key, slot)| (&key[..], self.index.hash(*slot)));
         let gone: Vec<(&[u8], u64)> = live.chain(self.published.gone()).collect();
         for chunk in gone.chunks(CHUNK) {
-            write_absent(self, section, suffix, chunk, |rows, slots| match again {
-                Some(again) => again.index.lookup(&self.encoder().encode_rows(rows)?, slots),
-                None => {
-                    slots.resize(rows.len(), NO_SLOT);
-                    Ok(())
-                }
-            })?;
+            self.write_gone_unless(section, suffix, chunk, again)?;
         }
         Ok(())
     }
 
+    /// Says that keys are gone, each with its hash, but for those that are in `again`.
+    pub(crate) fn write_gone_unless(
+        &self,
+        section: &mut KeyedSection<'_>,
+        suffix: &[u8],
+        keys: &[(&[u8], u64)],
+        again: Option<&Self>,
+    ) -> Result<()> {
+        write_absent(self, section, suffix, keys, |rows, slots| match again {
+            Some(again) => {
+                let keys = self.encoder().encode_rows(rows)?;
+                again.index.lookup(&keys, slots)?;
+                again.find_on_disk(&keys, slots)
+            }
+            None => {
+                slots.resize(rows.len(), NO_SLOT);
+                Ok(())
+            }
+        })
+    }
+
     /// Whether some snapshot may hold one of these keys.
     pub fn is_published(&self) -> bool {
-        !self.published.is_empty()
+        !self.published.is_empty() || (self.disk.is_active() && self.disk.tracks_changes())
     }
 
     /// Whether a slot's state is left out of snapshots because it has expired.

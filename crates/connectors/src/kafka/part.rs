@@ -7,7 +7,7 @@ use flott_catalog::connector::{
 };
 use flott_types::{Field, Schema};
 
-use super::options::{KEY_FIELDS, KEY_FORMAT, KEY_PREFIX, VALUE_FORMAT, VALUE_INCLUDE};
+use super::options::{KEY_FIELDS, KEY_FORMAT, KEY_PREFIX, TOPIC, VALUE_FORMAT, VALUE_INCLUDE};
 use crate::common::FORMAT;
 use crate::format::TableFormat;
 
@@ -56,7 +56,12 @@ impl Part {
             Some(of) => format!("{of}{name}."),
             None => format!("{name}."),
         };
-        let format = TableFormat::named(context, name, &prefix)?;
+        let mut format = TableFormat::named(context, name, &prefix)?;
+        complete_subject(
+            &mut format,
+            context,
+            if option.key == KEY_FORMAT.key { "key" } else { "value" },
+        );
         if format.def.name == "upsert-json" {
             return Err(ConnectorError::new("the format 'upsert-json' is for files")
                 .hint("use the connector 'upsert-kafka', with 'key.format' and 'value.format'"));
@@ -68,6 +73,19 @@ impl Part {
         });
         let schema = Schema::new(fields.collect());
         Ok(Self { format, columns, schema, prefix })
+    }
+}
+
+/// The subject of a schema registry is called after the topic, as in Flink.
+fn complete_subject(format: &mut TableFormat, context: &TableContext, part: &str) {
+    let of_registry = matches!(format.def.name, "avro-confluent" | "debezium-avro-confluent");
+    let named = ["subject", "schema-registry.subject"];
+    if !of_registry || named.iter().any(|key| format.options.raw(key).is_some()) {
+        return;
+    }
+    let topic = context.options.raw(TOPIC.key).and_then(|topics| topics.split(';').next());
+    if let Some(topic) = topic {
+        format.options.set("subject", format!("{}-{part}", topic.trim()));
     }
 }
 

@@ -5,9 +5,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod avro;
 mod errors;
 mod example;
 mod reading;
+#[path = "../../../formats/tests/common/registry.rs"]
+mod registry;
 mod support;
 mod upserts;
 mod writing;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use flott_types::{DataType, Schema, TypeRoot};
+use flott_types::{DataType, RowField, Schema, TypeRoot};
 
 use crate::error::FormatError;
 
@@ -23,6 +23,22 @@ pub(crate) fn derive(schema: &Schema, timestamps: Timestamps) -> Result<String, 
     let fields = schema.fields.iter().map(|field| (&*field.name, &field.data_type));
     let mut writer = Deriver { out: String::new(), column: String::new() };
     writer.record(fields, "record", timestamps)?;
+    Ok(writer.out)
+}
+
+/// The schema of Debezium's messages for a table.
+pub(super) fn derive_debezium(schema: &Schema) -> Result<String, FormatError> {
+    let fields = schema
+        .fields
+        .iter()
+        .map(|field| RowField::new(field.name.clone(), field.data_type.clone()));
+    let row = DataType::row(fields.collect::<Vec<_>>());
+    let op = DataType::string();
+    let fields = [("before", &row), ("after", &row), ("op", &op)];
+    let mut writer = Deriver { out: String::new(), column: String::new() };
+    writer.out.push_str("[\"null\",");
+    writer.record(fields.into_iter(), "record", Timestamps::Legacy)?;
+    writer.out.push(']');
     Ok(writer.out)
 }
 

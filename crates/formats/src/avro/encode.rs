@@ -61,6 +61,11 @@ impl RowWriter {
         Ok(Self { shape: Shape::of_table(schema, table)?, schema: table.clone() })
     }
 
+    /// Writes rows of a table's columns, which may stand in a union with null.
+    pub(super) fn of_shape(shape: Shape, table: &Schema) -> Self {
+        Self { shape, schema: table.clone() }
+    }
+
     /// The typed columns of a batch.
     pub(crate) fn columns<'a>(
         &self,
@@ -82,7 +87,17 @@ impl RowWriter {
         row: usize,
     ) -> Result<(), FormatError> {
         let Kind::Record(fields) = &self.shape.kind else { return Ok(()) };
+        if let Some(branches) = self.shape.branches {
+            write_long(out, branches.value.into());
+        }
         write_fields(out, fields, columns, row)
+    }
+
+    /// Appends null where a record could stand.
+    pub(super) fn write_null(&self, out: &mut Vec<u8>) {
+        if let Some(branches) = self.shape.branches {
+            write_long(out, branches.null.into());
+        }
     }
 
     fn write_json(

@@ -8,6 +8,7 @@ mod encode;
 mod json;
 mod parse;
 mod reader;
+mod registry;
 mod resolve;
 mod schema;
 mod shape;
@@ -15,6 +16,8 @@ mod text;
 
 use flott_catalog::connector::{ConnectorError, FormatDef, OptionDef, OptionKind, Options};
 use flott_types::ChangelogMode;
+
+pub(crate) use registry::{AVRO_CONFLUENT, DEBEZIUM_AVRO};
 
 use derive::Timestamps;
 

@@ -15,10 +15,16 @@ const MAX_DEPTH: usize = 100;
 impl AvroSchema {
     /// Reads a schema. Names may refer to types that stand earlier in the text.
     pub(crate) fn parse(text: &str) -> Result<Self, FormatError> {
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| FormatError::Schema(format!("it is no JSON: {error}")))?;
+        Self::parse_with(&[], text)
+    }
+
+    /// Reads a schema that may refer to types of others, which stand in `earlier`.
+    pub(crate) fn parse_with(earlier: &[String], text: &str) -> Result<Self, FormatError> {
         let mut parser = Parser { nodes: Vec::new(), names: HashMap::default() };
-        let root = parser.node(&value, "", 0)?;
+        for text in earlier {
+            parser.text(text)?;
+        }
+        let root = parser.text(text)?;
         Ok(Self { nodes: parser.nodes, root })
     }
 }
@@ -29,6 +35,18 @@ struct Parser {
 }
 
 impl Parser {
+    fn text(&mut self, text: &str) -> Result<NodeId, FormatError> {
+        // A lone name of a primitive type may stand without quotes.
+        let value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(_) if primitive(text.trim(), Logical::None).is_some() => {
+                Value::String(text.trim().into())
+            }
+            Err(error) => return fail(format!("it is no JSON: {error}")),
+        };
+        self.node(&value, "", 0)
+    }
+
     /// The node of a type that stands in the namespace `space`.
     fn node(&mut self, value: &Value, space: &str, depth: usize) -> Result<NodeId, FormatError> {
         if depth > MAX_DEPTH {

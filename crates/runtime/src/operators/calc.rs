@@ -1,7 +1,7 @@
 //! Filter, then project: no state, and watermarks keep their place between the rows.
 
 use arrow::array::{ArrayRef, BooleanArray};
-use arrow::compute::filter_record_batch;
+use arrow::compute::FilterBuilder;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_functions::{EvalContext, Evaluator, Watermarks};
@@ -14,28 +14,23 @@ use crate::{Result, RuntimeError};
 
 /// Keeps the rows for which a condition is TRUE and computes columns from them.
 pub struct CalcOperator {
-    condition: Option<Evaluator>,
-    projection: Vec<Evaluator>,
-    /// The input columns that the projection reads: only they are filtered.
-    reads: Vec<bool>,
-    schema: SchemaRef,
+    /// Columns behind those of the input, which the other expressions share.
+    pub before: Vec<Evaluator>,
+    /// Which rows are kept; `None`: all.
+    pub condition: Option<Evaluator>,
+    /// Further such columns, computed from the rows that are kept.
+    pub after: Vec<Evaluator>,
+    /// The columns that are given.
+    pub projection: Vec<Evaluator>,
+    /// Which columns of the input and `before` are read once the rows are filtered.
+    pub reads: Vec<bool>,
+    /// The schema of the result.
+    pub schema: SchemaRef,
     /// Whether an expression asks for CURRENT_WATERMARK.
-    reads_watermark: bool,
+    pub reads_watermark: bool,
 }
 
 impl CalcOperator {
-    /// An operator that gives columns of `schema`; `reads` are the input columns that the
-    /// projection looks at.
-    pub fn new(
-        condition: Option<Evaluator>,
-        projection: Vec<Evaluator>,
-        reads: Vec<bool>,
-        schema: SchemaRef,
-        reads_watermark: bool,
-    ) -> Self {
-        Self { condition, projection, reads, schema, reads_watermark }
-    }
-
     fn evaluate(
         &self,
         batch: &ChangelogBatch,
@@ -49,11 +44,11 @@ impl CalcOperator {
             watermarks: Watermarks { initial, marks: &rises },
             ..EvalContext::of_records(&times)
         };
-        let columns = batch.rows.columns();
+        let columns = extended(batch.rows.columns().to_vec(), &self.before, &context)?;
         let Some(condition) = &self.condition else {
             return Ok((self.project(columns, batch.kinds.clone(), &context)?, None));
         };
-        let keep = condition.evaluate_filter(columns, &context).map_err(RuntimeError::operator)?;
+        let keep = condition.evaluate_filter(&columns, &context).map_err(RuntimeError::operator)?;
         match keep.true_count() {
             0 => Ok((
                 ChangelogBatch::inserts(RecordBatch::new_empty(self.schema.clone())),
@@ -61,14 +56,15 @@ impl CalcOperator {
             )),
             all if all == rows => Ok((self.project(columns, batch.kinds.clone(), &context)?, None)),
             _ => {
-                let (filtered, kinds) = self.filtered(batch, &keep)?;
+                let filtered = self.filtered(columns, &keep)?;
+                let kinds = batch.kinds.as_ref().map(|kinds| filter_kinds(kinds, &keep));
                 let (initial, rises) = self.watermarks(&marks.filter(&keep), ctx);
                 let times = times.filter(&keep);
                 let context = EvalContext {
                     watermarks: Watermarks { initial, marks: &rises },
                     ..EvalContext::of_records(&times)
                 };
-                Ok((self.project(&filtered, kinds, &context)?, Some(keep)))
+                Ok((self.project(filtered, kinds, &context)?, Some(keep)))
             }
         }
     }
@@ -90,33 +86,25 @@ impl CalcOperator {
     }
 
     /// The columns that are read, filtered; the others are left as they are and never looked at.
-    fn filtered(
-        &self,
-        batch: &ChangelogBatch,
-        keep: &BooleanArray,
-    ) -> Result<(Vec<ArrayRef>, Option<RowKinds>)> {
-        let read: Vec<usize> = (0..self.reads.len()).filter(|column| self.reads[*column]).collect();
-        let rows = filter_record_batch(&batch.rows.project(&read)?, keep)?;
-        let mut columns = batch.rows.columns().to_vec();
-        for (position, column) in read.iter().zip(rows.columns()) {
-            columns[*position] = column.clone();
+    fn filtered(&self, mut columns: Vec<ArrayRef>, keep: &BooleanArray) -> Result<Vec<ArrayRef>> {
+        let predicate = FilterBuilder::new(keep).optimize().build();
+        for (column, _) in columns.iter_mut().zip(&self.reads).filter(|(_, read)| **read) {
+            *column = predicate.filter(column)?;
         }
-        let kinds = batch.kinds.as_ref().map(|kinds| {
-            (0..keep.len()).filter(|row| keep.value(*row)).map(|row| kinds.get(row)).collect()
-        });
-        Ok((columns, kinds))
+        Ok(columns)
     }
 
     fn project(
         &self,
-        columns: &[ArrayRef],
+        columns: Vec<ArrayRef>,
         kinds: Option<RowKinds>,
         context: &EvalContext,
     ) -> Result<ChangelogBatch> {
+        let columns = extended(columns, &self.after, context)?;
         let arrays = self
             .projection
             .iter()
-            .map(|expr| expr.evaluate(columns, context))
+            .map(|expr| expr.evaluate(&columns, context))
             .collect::<Result<Vec<_>, _>>()
             .map_err(RuntimeError::operator)?;
         let options = RecordBatchOptions::new().with_row_count(Some(context.rows));
@@ -126,6 +114,23 @@ impl CalcOperator {
             Some(kinds) => ChangelogBatch::new(rows, kinds),
         })
     }
+}
+
+/// The columns with those that are computed from them behind.
+fn extended(
+    mut columns: Vec<ArrayRef>,
+    more: &[Evaluator],
+    context: &EvalContext,
+) -> Result<Vec<ArrayRef>> {
+    for expr in more {
+        let column = expr.evaluate(&columns, context).map_err(RuntimeError::operator)?;
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+fn filter_kinds(kinds: &RowKinds, keep: &BooleanArray) -> RowKinds {
+    (0..keep.len()).filter(|row| keep.value(*row)).map(|row| kinds.get(row)).collect()
 }
 
 impl Operator for CalcOperator {

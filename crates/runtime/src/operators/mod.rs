@@ -18,6 +18,7 @@ mod local_group_aggregate;
 mod lookup_join;
 mod matching;
 mod mini_batch;
+mod movable;
 mod over;
 mod pair_condition;
 mod rank;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::compute::SortOptions;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use flott_catalog::connector::BadRecordHandler;
-use flott_functions::{Evaluator, Expr, SessionSettings};
+use flott_functions::{Evaluator, Expr, SessionSettings, SharedParts};
 use flott_plan::logical::{ChangelogFunction, ConflictStrategy, FrameBound};
 use flott_plan::physical::{
     Calc, NodeId, OverMode, PhysicalNode, PhysicalOp, PhysicalPlan, SinkMaterialize,
@@ -223,9 +223,6 @@ fn calc_operator(
     node: &PhysicalNode,
     settings: &SessionSettings,
 ) -> Result<CalcOperator> {
-    let condition =
-        calc.condition.as_ref().map(|expr| Evaluator::new(expr, settings)).transpose()?;
-    let mut reads = vec![false; input.len()];
     let mut reads_watermark = false;
     for expr in calc.projection.iter().chain(&calc.condition) {
         expr.visit(&mut |e| match e {
@@ -235,12 +232,23 @@ fn calc_operator(
             _ => {}
         });
     }
-    for expr in &calc.projection {
-        expr.columns().into_iter().for_each(|column| reads[column] = true);
+    let parts = SharedParts::of(calc.condition.as_ref(), &calc.projection, input.len());
+    let filtered = input.len() + parts.before.len();
+    let mut reads = vec![false; filtered];
+    for column in parts.after.iter().chain(&parts.projection).flat_map(Expr::columns) {
+        if column < filtered {
+            reads[column] = true;
+        }
     }
-    let projection = compile(&calc.projection, settings)?;
-    let schema = node.schema.to_arrow();
-    Ok(CalcOperator::new(condition, projection, reads, schema, reads_watermark))
+    Ok(CalcOperator {
+        before: compile(&parts.before, settings)?,
+        condition: parts.condition.map(|expr| Evaluator::new(&expr, settings)).transpose()?,
+        after: compile(&parts.after, settings)?,
+        projection: compile(&parts.projection, settings)?,
+        reads,
+        schema: node.schema.to_arrow(),
+        reads_watermark,
+    })
 }
 
 fn compile(exprs: &[Expr], settings: &SessionSettings) -> Result<Vec<Evaluator>> {

@@ -3,6 +3,7 @@
 use super::copies::Copies;
 use super::evictor::Evictor;
 use super::space::{SpillSpace, SpillStore};
+use super::wakes::Wakes;
 use crate::bits::BitSet;
 use crate::error::Result;
 use crate::keys::KeyIndex;
@@ -17,6 +18,8 @@ pub(crate) struct Disk {
     /// The keys whose entries changed since the last checkpoint.
     pub(super) changed: Option<SpillStore>,
     pub(super) copies: Copies,
+    /// When keys on disk are wanted, whether a row asks for them or not.
+    pub(super) wakes: Wakes,
     pub(super) evictor: Evictor,
     /// When entries expire whose keys do not.
     pub(super) ttl: Option<Ttl>,
@@ -92,7 +95,7 @@ impl Disk {
     }
 
     /// Whether checkpoints build on each other, so that it matters what changed.
-    pub(super) fn tracks_changes(&self) -> bool {
+    pub fn tracks_changes(&self) -> bool {
         self.epoch > 0
     }
 

@@ -8,14 +8,19 @@
 //! An entry is the key group and the key in the form it has in memory, and under it a head, which says what checkpoints
 //! hold of it, and the value as a snapshot has it. A key that came back keeps its entry, so that it need not be written
 //! again unless it changes. What is in memory counts; entries of keys in memory are passed over.
+//!
+//! A key that something is to happen to at a time leaves a wake behind: the time and the key, in a store of their own
+//! that is ordered by time. Memory holds only the first time, so that timers take none for keys on disk.
 
 mod copies;
 mod disk;
 mod evictor;
 mod file;
+mod folder;
 mod moves;
 mod raw_keys;
 mod space;
+mod wakes;
 mod walk;
 
 pub use file::{SpillFile, SpillReader};

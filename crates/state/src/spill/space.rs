@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::file::SpillFile;
+use super::folder::{ScratchFolder, clean};
+use crate::error::{Result, StateError};
 use fjall::config::{BlockSizePolicy, PinningPolicy};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions};
-use tempfile::TempDir;
 
-use super::file::SpillFile;
-use crate::error::{Result, StateError};
+/// What a key that comes back because it is due may take, so that all that do fit into what is kept for the store.
+const KEY_BYTES: u64 = 512;
 
 /// Keys longer than this stay in memory.
 pub(super) const LONGEST_KEY: usize = 60_000;
@@ -31,15 +33,20 @@ struct Space {
 }
 
 struct Opened {
+    /// Keyspaces without entries: to make one and to delete it takes longer than to empty it.
+    empty: Mutex<Vec<Keyspace>>,
     // Before the folder, which is deleted after the database is closed.
     database: Database,
-    folder: TempDir,
+    folder: ScratchFolder,
 }
 
 impl SpillSpace {
     /// A place below the first of `folders` in which a folder can be made. The store holds up to `memory`
     /// bytes itself, for what it is about to write and what it has read.
+    ///
+    /// Folders there that killed processes left behind are deleted.
     pub fn new(folders: Vec<PathBuf>, memory: u64) -> Self {
+        clean(&folders);
         let space = Space {
             folders,
             memory,
@@ -50,11 +57,11 @@ impl SpillSpace {
         Self(Arc::new(space))
     }
 
-    /// A place in the system's folder for temporary files, for states that hold at most `keys` keys in
-    /// memory, whatever their size: for tests.
+    /// A place in memory, or else in the system's folder for temporary files, for states that hold at most `keys`
+    /// keys beside it, whatever their size: for tests.
     pub fn crowded(keys: usize) -> Self {
         let space = Space {
-            folders: vec![std::env::temp_dir()],
+            folders: vec!["/dev/shm".into(), std::env::temp_dir()],
             memory: 1 << 20,
             keys: Some(keys),
             opened: Mutex::default(),
@@ -89,6 +96,12 @@ impl SpillSpace {
         self.0.keys.is_some()
     }
 
+    /// How many keys come back at once because they are due.
+    pub(super) fn keys_at_once(&self) -> usize {
+        let room = self.0.memory / KEY_BYTES;
+        self.0.keys.unwrap_or((room as usize).clamp(64, 4096)).max(1)
+    }
+
     pub(super) fn keys(&self) -> Option<usize> {
         self.0.keys
     }
@@ -96,6 +109,10 @@ impl SpillSpace {
     /// A new, empty store.
     pub(super) fn store(&self) -> Result<SpillStore> {
         let space = self.open()?;
+        let empty = space.empty().pop();
+        if let Some(keys) = empty {
+            return Ok(SpillStore { keys: Some(keys), space });
+        }
         let number = self.0.stores.fetch_add(1, Ordering::Relaxed);
         let memtable = (self.0.memory / 4).clamp(1 << 20, 64 << 20);
         // Each look for a key reads filters and index, which are large: they stay in memory, about two
@@ -126,8 +143,7 @@ impl SpillSpace {
     fn make(&self) -> Result<Opened> {
         let mut failure = None;
         for parent in &self.0.folders {
-            let name = format!("flott-state-{}-", std::process::id());
-            match tempfile::Builder::new().prefix(&name).tempdir_in(parent) {
+            match ScratchFolder::new(parent) {
                 Ok(folder) => {
                     let database = Database::builder(folder.path().join("store"))
                         .cache_size((self.0.memory / 2).max(256 << 10))
@@ -136,7 +152,7 @@ impl SpillSpace {
                         .worker_threads(1)
                         .open();
                     let database = database.map_err(|error| disk_error(folder.path(), error))?;
-                    return Ok(Opened { database, folder });
+                    return Ok(Opened { empty: Mutex::default(), database, folder });
                 }
                 Err(error) => failure = Some(disk_error(parent, error.into())),
             }
@@ -148,6 +164,12 @@ impl SpillSpace {
 
     fn opened(&self) -> std::sync::MutexGuard<'_, Option<Arc<Opened>>> {
         self.0.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Opened {
+    fn empty(&self) -> std::sync::MutexGuard<'_, Vec<Keyspace>> {
+        self.empty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -212,8 +234,10 @@ impl SpillStore {
 impl Drop for SpillStore {
     fn drop(&mut self) {
         if let Some(keys) = self.keys.take() {
-            // What stays is deleted with the folder.
-            let _ = self.space.database.delete_keyspace(keys);
+            // What cannot be emptied is deleted with the folder.
+            if keys.clear().is_ok() {
+                self.space.empty().push(keys);
+            }
         }
     }
 }

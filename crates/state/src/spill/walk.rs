@@ -72,26 +72,95 @@ impl KeySlots {
     }
 
     /// Writes what a snapshot holds of the keys that are on disk and not in memory.
-    pub(crate) fn write_disk(&self, section: &mut KeyedSection<'_>, times: Times) -> Result<()> {
+    /// `suffix` is written to their ends.
+    pub(crate) fn write_disk(
+        &self,
+        section: &mut KeyedSection<'_>,
+        suffix: &[u8],
+        times: Times,
+    ) -> Result<()> {
         if !self.is_spilled() {
             return Ok(());
         }
         match section.state().scope() {
-            SnapshotScope::Whole | SnapshotScope::Base => {
+            // State that came about after the first checkpoint has all changed.
+            SnapshotScope::Changes if self.disk.tracks_changes() => {
+                self.write_changed(section, suffix, times)
+            }
+            SnapshotScope::Whole | SnapshotScope::Base | SnapshotScope::Changes => {
                 let mut cursor = Vec::new();
                 while let Some(entries) = self.entries_after(&mut cursor, CHUNK)? {
-                    self.write_entries_of_disk(&entries, section, times)?;
+                    self.write_entries_of_disk(&entries, section, suffix, times)?;
                     if !entries.more {
                         break;
                     }
                 }
                 Ok(())
             }
-            SnapshotScope::Changes => self.write_changed(section, times),
         }
     }
 
-    fn write_changed(&self, section: &mut KeyedSection<'_>, times: Times) -> Result<()> {
+    /// Says of the keys on disk that earlier snapshots hold that they are gone, but for those that are in `again`.
+    pub(crate) fn write_disk_gone(
+        &self,
+        section: &mut KeyedSection<'_>,
+        suffix: &[u8],
+        again: Option<&Self>,
+    ) -> Result<()> {
+        let mut cursor = Vec::new();
+        while let Some(entries) = self.entries_after(&mut cursor, CHUNK)? {
+            let rows = self.encoder().codec_rows(&entries.keys)?;
+            let mut gone = Vec::new();
+            for (row, _, value) in &entries.pairs {
+                let head = Head::read(&mut StateDecoder::new("on disk", value))?;
+                if self.disk.is_published(&head) {
+                    gone.push((rows.row(*row), entries.keys.hashes()[*row]));
+                }
+            }
+            self.write_gone_unless(section, suffix, &gone, again)?;
+            if !entries.more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the keys of some key groups that are on disk and not in memory to other slots, which are of the same
+    /// key columns; `read` takes the value of each for its slot there.
+    pub fn copy_disk(
+        &self,
+        groups: std::ops::Range<u16>,
+        to: &mut Self,
+        mut read: impl FnMut(u32, &mut StateDecoder<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut cursor = groups.start.to_be_bytes().to_vec();
+        let is_inside = |key: &[u8]| {
+            key.first_chunk().is_some_and(|group| u16::from_be_bytes(*group) < groups.end)
+        };
+        while let Some(entries) = self.entries_after(&mut cursor, CHUNK)? {
+            for (row, key, value) in &entries.pairs {
+                if !is_inside(key) {
+                    return Ok(());
+                }
+                let mut input = StateDecoder::new("on disk", value);
+                Head::read(&mut input)?;
+                let (slot, _) = to.index.insert_one(&entries.keys, *row)?;
+                read(slot, &mut input)?;
+                input.finish()?;
+            }
+            if !entries.more || !is_inside(&cursor) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_changed(
+        &self,
+        section: &mut KeyedSection<'_>,
+        suffix: &[u8],
+        times: Times,
+    ) -> Result<()> {
         let (Some(changed), Some(store)) = (&self.disk.changed, &self.disk.store) else {
             return Ok(());
         };
@@ -111,7 +180,8 @@ impl KeySlots {
                     }
                 }
             }
-            self.write_entries_of_disk(&self.not_in_memory(pairs, more)?, section, times)?;
+            let entries = self.not_in_memory(pairs, more)?;
+            self.write_entries_of_disk(&entries, section, suffix, times)?;
             if !more {
                 return Ok(());
             }
@@ -122,8 +192,10 @@ impl KeySlots {
         &self,
         entries: &Entries,
         section: &mut KeyedSection<'_>,
+        suffix: &[u8],
         times: Times,
     ) -> Result<()> {
+        let mut key = Vec::new();
         let rows = self.encoder().codec_rows(&entries.keys)?;
         let (ttl, now) = (self.ttl_on_disk(), section.state().now());
         let continued = section.state().scope() == SnapshotScope::Changes;
@@ -131,13 +203,16 @@ impl KeySlots {
             let mut input = StateDecoder::new("on disk", value);
             let head = Head::read(&mut input)?;
             let group = key_group(entries.keys.hashes()[*row], section.max_parallelism());
+            key.clear();
+            key.extend_from_slice(rows.row(*row));
+            key.extend_from_slice(suffix);
             if !self.keeps_expired && has_expired(ttl, &head, now) {
                 if continued && self.disk.is_published(&head) {
-                    section.gone(group, rows.row(*row));
+                    section.gone(group, &key);
                 }
                 continue;
             }
-            section.entry(group, rows.row(*row), |out| {
+            section.entry(group, &key, |out| {
                 if times == Times::Written {
                     out.option(head.written, StateEncoder::i64);
                 }

@@ -1,5 +1,7 @@
 //! The state of groups in snapshots.
 
+use std::borrow::Cow;
+
 use arrow::array::ArrayRef;
 use flott_functions::EvalError;
 use flott_state::{EncodedRows, RowCodec, StateDecoder, StateEncoder, StateError};
@@ -48,24 +50,26 @@ impl Aggregation {
 pub(in crate::operators) struct GroupWriter<'a> {
     aggregation: &'a Aggregation,
     codec: RowCodec,
-    /// The groups to come, in order.
-    groups: &'a [u32],
-    /// The encoded state of the first groups, and how many of them are written.
+    /// The groups in order.
+    groups: Cow<'a, [u32]>,
+    /// The place of the next, and of the first one encoded.
+    next: usize,
+    first: usize,
     chunk: EncodedRows,
-    written: usize,
     failure: Option<RuntimeError>,
 }
 
 impl<'a> GroupWriter<'a> {
     /// A writer of these groups in this order.
-    pub fn new(aggregation: &'a Aggregation, groups: &'a [u32]) -> Result<Self> {
+    pub fn new(aggregation: &'a Aggregation, groups: impl Into<Cow<'a, [u32]>>) -> Result<Self> {
         let codec = aggregation.codec();
         let mut writer = Self {
             aggregation,
             chunk: codec.encode(&aggregation.state(&[])?, 0)?,
             codec,
-            groups,
-            written: 0,
+            groups: groups.into(),
+            next: 0,
+            first: 0,
             failure: None,
         };
         writer.fill()?;
@@ -85,22 +89,22 @@ impl<'a> GroupWriter<'a> {
     }
 
     fn try_write(&mut self, out: &mut StateEncoder) -> Result<()> {
-        if self.written == self.chunk.len() {
-            self.groups = &self.groups[self.written..];
-            self.written = 0;
+        if self.next == self.first + self.chunk.len() {
             self.fill()?;
         }
-        let Some(group) = self.groups.get(self.written) else {
+        let Some(group) = self.groups.get(self.next) else {
             return Err(RuntimeError::internal("", "more groups in a snapshot than announced"));
         };
-        out.bytes(self.chunk.row(self.written));
-        self.written += 1;
+        out.bytes(self.chunk.row(self.next - self.first));
+        self.next += 1;
         self.aggregation.distinct.iter().try_for_each(|set| set.write(*group, out))
     }
 
     fn fill(&mut self) -> Result<()> {
-        let next = &self.groups[..self.groups.len().min(CHUNK)];
-        self.chunk = self.codec.encode(&self.aggregation.state(next)?, next.len())?;
+        self.first = self.next;
+        let groups = &self.groups[self.first..];
+        let groups = &groups[..groups.len().min(CHUNK)];
+        self.chunk = self.codec.encode(&self.aggregation.state(groups)?, groups.len())?;
         Ok(())
     }
 }

@@ -65,6 +65,13 @@ impl Buffer {
         }
     }
 
+    /// Gives all memory back: nobody holds anything.
+    pub fn give_back(&mut self) {
+        self.rows = self.rows.emptied();
+        (self.events, self.free_events) = Default::default();
+        (self.nodes, self.free_nodes) = Default::default();
+    }
+
     pub fn rows(&self) -> &RowStore {
         &self.rows
     }

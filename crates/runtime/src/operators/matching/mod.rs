@@ -26,6 +26,7 @@ use flott_state::{
 use flott_types::{ChangelogBatch, DataType, Schema};
 
 use super::aggregation::pick;
+use super::movable;
 use super::window::instants;
 use crate::Result;
 use crate::context::OperatorContext;
@@ -121,6 +122,8 @@ impl MatchOperator {
         let columns = batch.rows.columns();
         let key = pick(columns, &self.partition);
         let keys = self.keys.encoder().encode(&key, batch.len())?;
+        let (known, mut kept) = self.parts();
+        movable::load(known, &mut kept, &keys, ctx.now())?;
         let rows = self.matcher.buffer.rows_mut().push_batch(columns, batch.len())?;
         let bits = self.matcher.bits(columns, &ctx.record_times(batch.len()));
         Ok(Arrived { keys, rows, bits })
@@ -129,6 +132,7 @@ impl MatchOperator {
     /// Puts a row among those that wait under its key; gives the key's slot and the row's event.
     fn event(&mut self, arrived: &Arrived, row: usize, time: i64) -> Result<(u32, u32)> {
         let (slot, fresh) = self.keys.write_one(&arrived.keys, row, 0)?;
+        self.keys.meet(&[slot]);
         if slot as usize >= self.matches.len() {
             self.matches.resize_with(slot as usize + 1, KeyMatches::default);
         }
@@ -287,13 +291,17 @@ impl MatchOperator {
             }
             ctx.emit_marked(rows, marks)?;
         }
-        if self.mode == Mode::ProcessingTime
-            && let Some(time) = self.timers.next_time()
-        {
-            ctx.register_timer(time);
-        }
+        self.call_again(ctx);
         self.account();
         Ok(())
+    }
+
+    /// Asks to be called at the next timer of processing time.
+    fn call_again(&self, ctx: &mut OperatorContext) {
+        if self.mode == Mode::ProcessingTime {
+            let next = self.timers.next_time().into_iter().chain(self.keys.next_due()).min();
+            next.into_iter().for_each(|time| ctx.register_timer(time));
+        }
     }
 
     fn account(&mut self) {
@@ -353,11 +361,7 @@ impl Operator for MatchOperator {
     }
 
     fn open(&mut self, ctx: &mut OperatorContext) -> Result<()> {
-        if self.mode == Mode::ProcessingTime
-            && let Some(time) = self.timers.next_time()
-        {
-            ctx.register_timer(time);
-        }
+        self.call_again(ctx);
         Ok(())
     }
 
@@ -413,6 +417,31 @@ impl Operator for MatchOperator {
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        // In batch mode keys are taken in the order in which they came.
+        !self.partition.is_empty() && self.mode != Mode::Batch
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.state_bytes, room);
+        let (keys, mut kept) = self.parts();
+        if movable::make_way(keys, &mut kept, bytes, ctx)? {
+            self.account();
+        }
+        Ok(())
+    }
+
+    fn due_on_disk(&self) -> Option<i64> {
+        self.keys.next_due()
+    }
+
+    fn wake(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
+        let (keys, mut kept) = self.parts();
+        let reached = movable::load_due(keys, &mut kept, until, ctx)?;
+        self.reach(reached, ctx.now())?;
+        self.finish(ctx)
     }
 
     fn handles_marks(&self) -> bool {

@@ -5,7 +5,9 @@
 use std::collections::HashMap;
 
 use flott_functions::RecordTimes;
-use flott_state::{BitSet, StateDecoder, StateEncoder, StateError, StateReader, StateWriter};
+use flott_state::{
+    BitSet, KeySlots, StateDecoder, StateEncoder, StateError, StateReader, StateWriter, TimerQueue,
+};
 
 use super::MatchOperator;
 use super::buffer::NO_NODE;
@@ -13,6 +15,7 @@ use super::matcher::{KeyMatches, Matcher};
 use super::queue::{NOT_BEGUN, Partial, PartialQueue};
 use crate::Result;
 use crate::context::OperatorContext;
+use crate::operators::movable::{self, Movable, Plain, ValueReader, ValueWriter};
 
 /// The name and version of the state.
 const SECTION: &str = "matches";
@@ -25,17 +28,9 @@ impl MatchOperator {
     }
 
     pub(super) fn write_state(&mut self, state: &mut StateWriter) -> Result<()> {
-        let mut timers: HashMap<u32, Vec<i64>> = HashMap::new();
-        let written: BitSet = self.keys.to_write(state).into_iter().collect();
-        for (time, slot) in self.timers.iter().filter(|(_, slot)| written.contains(**slot)) {
-            timers.entry(*slot).or_default().push(time);
-        }
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
-        self.keys.snapshot(section, |slot, out| {
-            let mut times = timers.remove(&slot).unwrap_or_default();
-            times.sort_unstable();
-            write_key(&self.matches[slot as usize], &times, &self.matcher, out);
-        })?;
+        let (keys, kept) = self.parts();
+        movable::snapshot(keys, &kept, section)?;
         self.keys.handed_over(state);
         Ok(())
     }
@@ -46,20 +41,108 @@ impl MatchOperator {
         ctx: &OperatorContext,
     ) -> Result<()> {
         let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
-        let now = i128::from(ctx.now()) * 1_000_000;
-        let mut failure = None;
-        let Self { keys, matches, matcher, timers, .. } = self;
-        keys.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
-            let (key, times) = read_key(matcher, now, &mut failure, input)?;
-            matches.resize_with(matches.len().max(slot as usize + 1), KeyMatches::default);
-            matches[slot as usize] = key;
+        let (keys, mut kept) = self.parts();
+        movable::restore(keys, &mut kept, entries, ctx.now(), ctx)
+    }
+
+    /// The keys, and what is kept under them.
+    pub(super) fn parts(&mut self) -> (&mut KeySlots, KeptMatches<'_>) {
+        let matches = KeptMatches {
+            matches: &mut self.matches,
+            matcher: &mut self.matcher,
+            timers: &mut self.timers,
+            queues: &mut self.queues,
+        };
+        (&mut self.keys, matches)
+    }
+}
+
+/// What is kept under a key: matches that have begun, rows that wait, and timers.
+pub(super) struct KeptMatches<'a> {
+    matches: &'a mut Vec<KeyMatches>,
+    matcher: &'a mut Matcher,
+    timers: &'a mut TimerQueue<u32>,
+    queues: &'a mut usize,
+}
+
+impl KeptMatches<'_> {
+    /// The times of the timers of some keys, ascending.
+    fn times(&self, slots: &[u32]) -> HashMap<u32, Vec<i64>> {
+        let wanted: BitSet = slots.iter().copied().collect();
+        let mut times: HashMap<u32, Vec<i64>> = HashMap::new();
+        for (time, slot) in self.timers.iter().filter(|(_, slot)| wanted.contains(**slot)) {
+            times.entry(*slot).or_default().push(time);
+        }
+        times.values_mut().for_each(|times| times.sort_unstable());
+        times
+    }
+}
+
+impl Movable for KeptMatches<'_> {
+    fn writer<'a>(&'a self, slots: &'a [u32]) -> Result<impl ValueWriter + 'a> {
+        let times = self.times(slots);
+        Ok(Plain(move |slot: u32, out: &mut StateEncoder| {
+            let times = times.get(&slot).map_or(&[][..], Vec::as_slice);
+            write_key(&self.matches[slot as usize], times, self.matcher, out);
+        }))
+    }
+
+    fn reader(&mut self, now: i64) -> impl ValueReader + '_ {
+        Reader { now: i128::from(now) * 1_000_000, to: self, failure: None }
+    }
+
+    fn leave(&mut self, slots: &[u32]) -> Result<()> {
+        for (slot, times) in self.times(slots) {
             for time in times {
-                timers.register(time, slot);
+                self.timers.delete(time, &slot);
             }
-            Ok(())
-        })?;
-        self.queues = self.matches.iter().map(KeyMatches::memory).sum();
-        failure.map_or(Ok(()), Err)
+        }
+        for slot in slots {
+            let key = std::mem::take(&mut self.matches[*slot as usize]);
+            *self.queues -= key.memory();
+            for partial in key.partials.iter().chain(key.complete.iter()) {
+                self.matcher.release(partial.node);
+            }
+            key.pending.iter().for_each(|(_, event)| self.matcher.buffer.release_event(*event));
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self) -> Result<()> {
+        (*self.matches, *self.timers) = Default::default();
+        self.matcher.buffer.give_back();
+        Ok(())
+    }
+
+    fn dues(&self, slots: &[u32]) -> Vec<(u32, i64)> {
+        let times = self.times(slots).into_iter();
+        times.filter_map(|(slot, times)| Some((slot, *times.first()?))).collect()
+    }
+}
+
+struct Reader<'a, 'b> {
+    to: &'a mut KeptMatches<'b>,
+    /// Processing time in nanoseconds.
+    now: i128,
+    /// What went wrong but with the bytes.
+    failure: Option<crate::RuntimeError>,
+}
+
+impl ValueReader for Reader<'_, '_> {
+    fn read(&mut self, slot: u32, input: &mut StateDecoder<'_>) -> Result<(), StateError> {
+        let (key, times) = read_key(self.to.matcher, self.now, &mut self.failure, input)?;
+        let (at, matches) = (slot as usize, &mut *self.to.matches);
+        matches.resize_with(matches.len().max(at + 1), KeyMatches::default);
+        *self.to.queues += key.memory();
+        matches[at] = key;
+        for time in times {
+            self.to.timers.register(time, slot);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        self.failure.map_or(Ok(()), Err)
     }
 }
 

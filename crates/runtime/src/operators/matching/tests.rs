@@ -355,3 +355,11 @@ fn processing_time_takes_rows_as_they_come() {
     // The match begun is over: its last row comes too late.
     assert_eq!(feed(&mut it, 6, 4), 1);
 }
+
+#[test]
+fn keys_on_disk_are_as_good() {
+    crate::testing::on_disk(2, || {
+        matches_are_those_of_the_definition();
+        a_key_without_a_match_begun_is_forgotten();
+    });
+}

@@ -136,6 +136,11 @@ impl Frames {
         }
     }
 
+    /// The same without any row.
+    pub fn emptied(&self) -> Self {
+        Self::new(self.rows.codec().types())
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> usize {
         self.rows.memory()

@@ -9,6 +9,7 @@ use super::lag::Lag;
 use super::ranks::{Place, Ranks};
 use super::script::Script;
 use crate::operators::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows};
+use crate::operators::movable::ValueWriter;
 use crate::{Result, RuntimeError};
 
 /// Functions and their state by partition.
@@ -139,6 +140,16 @@ impl Functions {
         self.lags.iter_mut().for_each(|lag| lag.reset(groups));
     }
 
+    /// Gives all memory back: no partition has state.
+    pub fn give_back(&mut self) -> Result<()> {
+        if let Some(aggregation) = &mut self.aggregation {
+            *aggregation = aggregation.emptied()?;
+        }
+        self.ranks.iter_mut().for_each(|ranks| *ranks = Ranks::default());
+        self.lags.iter_mut().for_each(Lag::give_back);
+        Ok(())
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> usize {
         self.aggregation.as_ref().map_or(0, Aggregation::memory)
@@ -187,6 +198,16 @@ impl FunctionsWriter<'_> {
     /// Tells whether all went well.
     pub fn finish(self) -> Result<()> {
         self.aggregation.map_or(Ok(()), GroupWriter::finish)
+    }
+}
+
+impl ValueWriter for FunctionsWriter<'_> {
+    fn write(&mut self, slot: u32, out: &mut StateEncoder) {
+        self.write(slot, out);
+    }
+
+    fn finish(self) -> Result<()> {
+        self.finish()
     }
 }
 

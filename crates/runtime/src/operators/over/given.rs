@@ -138,6 +138,13 @@ impl GivenRows {
         }
     }
 
+    /// Gives all memory back: no row is kept.
+    pub fn give_back(&mut self) {
+        self.rows = self.rows.emptied();
+        self.results = self.results.emptied();
+        self.result_of = Vec::new();
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> usize {
         self.rows.len() * size_of::<u32>()

@@ -102,6 +102,12 @@ impl Lag {
         }
     }
 
+    /// Gives all memory back: no partition has values.
+    pub fn give_back(&mut self) {
+        self.values = self.values.emptied();
+        (self.kept, self.kept_values) = Default::default();
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> usize {
         self.values.memory()

@@ -6,11 +6,14 @@
 
 mod batch;
 mod bounds;
+mod expiry;
 mod frames;
 mod functions;
 mod given;
+mod given_partitions;
 mod lag;
 mod partition;
+mod partitions;
 mod pending;
 mod ranks;
 mod script;

@@ -71,7 +71,10 @@ impl Pending {
     }
 
     fn wait(&mut self, time: i64, row: Waiting) {
-        self.by_time.entry(time).or_default().push(row);
+        let rows = self.by_time.entry(time).or_default();
+        // Rows that were on disk meanwhile may have come before others.
+        let at = rows.partition_point(|other| other.arrival < row.arrival);
+        rows.insert(at, row);
         self.counts[row.group as usize] += 1;
         self.waiting += 1;
     }
@@ -106,6 +109,42 @@ impl Pending {
         let columns = self.rows.gather(&ids)?;
         ids.into_iter().for_each(|id| self.rows.remove(id));
         Ok(columns)
+    }
+
+    /// The time of the first row of each of some partitions that have any.
+    pub fn first_times(&self, groups: &[u32]) -> HashMap<u32, i64> {
+        let wanted: BitSet = groups.iter().copied().collect();
+        let mut first = HashMap::new();
+        for (time, rows) in &self.by_time {
+            for row in rows.iter().filter(|row| wanted.contains(row.group)) {
+                first.entry(row.group).or_insert(*time);
+            }
+        }
+        first
+    }
+
+    /// Forgets the rows of some partitions, which are on disk.
+    pub fn leave(&mut self, groups: &[u32]) {
+        let gone: BitSet = groups.iter().copied().collect();
+        let Self { rows, by_time, waiting, .. } = self;
+        by_time.retain(|_, of_time| {
+            of_time.retain(|row| {
+                let stays = !gone.contains(row.group);
+                if !stays {
+                    rows.remove(row.row);
+                    *waiting -= 1;
+                }
+                stays
+            });
+            !of_time.is_empty()
+        });
+        groups.iter().for_each(|group| self.counts[*group as usize] = 0);
+    }
+
+    /// Gives all memory back: no row waits.
+    pub fn give_back(&mut self) {
+        self.rows = self.rows.emptied();
+        self.counts = Vec::new();
     }
 
     /// The bytes held.
@@ -158,7 +197,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Lets the rows of a snapshot wait, in the order in which they came.
+    /// Lets rows that were read wait, in the order in which they came.
     pub fn restore(&mut self, mut restored: Vec<Restored>) {
         restored.sort_by_key(|(time, row)| (*time, row.arrival));
         for (time, row) in restored {

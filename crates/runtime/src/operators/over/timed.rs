@@ -1,7 +1,5 @@
 //! OVER in the order of time.
 
-use std::collections::BTreeMap;
-
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use flott_plan::logical::{FrameBound, FrameUnit};
@@ -9,14 +7,17 @@ use flott_plan::physical::{OverMode, OverWindow};
 use flott_state::{KeySlots, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, Schema, Value};
 
+use super::expiry::Expiry;
 use super::frames::{Frames, Reach, growing};
 use super::functions::Functions;
+use super::partitions::Partitions;
 use super::pending::{Due, Pending};
 use crate::context::OperatorContext;
 use crate::late::LateRows;
 use crate::marks::{Mark, Marks};
 use crate::operator::Operator;
 use crate::operators::aggregation::pick;
+use crate::operators::movable;
 use crate::operators::window::instants;
 use crate::{Result, RuntimeError};
 
@@ -117,7 +118,10 @@ impl TimedOverOperator {
     /// Finds the partitions of a batch's rows, and begins those that are new or expired.
     fn enter(&mut self, columns: &[ArrayRef], rows: usize, now: i64) -> Result<()> {
         let keys = self.slots.encoder().encode(&pick(columns, &self.partition), rows)?;
+        let (slots, mut partitions) = self.parts();
+        movable::load(slots, &mut partitions, &keys, now)?;
         self.slots.write(&keys, now, &mut self.groups, &mut self.fresh)?;
+        self.slots.meet(&self.groups);
         let bound = self.slots.index().slot_bound() as usize;
         self.resize(bound);
         let fresh: Vec<u32> = self.fresh.iter().map(|row| self.groups[*row as usize]).collect();
@@ -134,6 +138,19 @@ impl TimedOverOperator {
             self.last.resize(groups, NEVER);
             self.coming.resize(groups, 0);
         }
+    }
+
+    /// The keys of the partitions, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, Partitions<'_>) {
+        let partitions = Partitions {
+            pending: &mut self.pending,
+            frames: &mut self.frames,
+            functions: &mut self.functions,
+            last: &mut self.last,
+            coming: &mut self.coming,
+            expiry: &mut self.expiry,
+        };
+        (&mut self.slots, partitions)
     }
 
     /// Puts partitions back to having seen no row.
@@ -295,7 +312,7 @@ impl TimedOverOperator {
     }
 
     /// Forgets partitions whose time is over, and some that expired.
-    fn clean(&mut self, until: i64, now: i64, rows: usize) {
+    fn clean(&mut self, until: i64, now: i64, rows: usize) -> Result<()> {
         let mut over = self.expiry.pop(until);
         self.slots.sweep(now, rows + SWEEP, &mut over);
         over.retain(|group| self.pending.count(*group) == 0);
@@ -303,13 +320,14 @@ impl TimedOverOperator {
             self.slots.remove(*group);
         });
         self.forget(over);
+        Ok(self.slots.sweep_disk(now, rows + SWEEP)?)
     }
 
     /// Up to when rows of processing time are due, and partitions over.
     fn settle(&mut self, until: i64, rows: usize, ctx: &mut OperatorContext) -> Result<()> {
         self.release(until);
         self.flush(ctx)?;
-        self.clean(until, ctx.now(), rows);
+        self.clean(until, ctx.now(), rows)?;
         self.account();
         self.register(ctx);
         Ok(())
@@ -354,75 +372,6 @@ fn reach(spec: &OverWindow) -> Result<Reach> {
     }
 }
 
-/// When the partitions of RANGE with a bound are over, Flink's clean-up timers.
-#[derive(Default)]
-struct Expiry {
-    /// By partition; `NEVER` where none is set.
-    at: Vec<i64>,
-    /// Partitions by the end they had once.
-    queue: BTreeMap<i64, Vec<u32>>,
-    queued: usize,
-}
-
-impl Expiry {
-    fn resize(&mut self, groups: usize) {
-        if groups > self.at.len() {
-            self.at.resize(groups, NEVER);
-        }
-    }
-
-    /// Moves the end of a partition, of which a row came, so that the row's frame lies before it.
-    fn extend(&mut self, group: u32, time: i64, millis: i64) {
-        let at = &mut self.at[group as usize];
-        if *at == NEVER || *at < time.saturating_add(millis).saturating_add(1) {
-            *at = time.saturating_add(millis.saturating_add(millis / 2)).saturating_add(1);
-            self.queue.entry(*at).or_default().push(group);
-            self.queued += 1;
-        }
-    }
-
-    /// Whether a partition's end lies at or before `time`.
-    fn is_over(&self, group: u32, time: i64) -> bool {
-        self.at[group as usize] != NEVER && self.at[group as usize] <= time
-    }
-
-    fn forget(&mut self, group: u32) {
-        self.at[group as usize] = NEVER;
-    }
-
-    /// Sets an end that a snapshot holds.
-    fn restore(&mut self, group: u32, at: i64) {
-        self.at[group as usize] = at;
-        if at != NEVER {
-            self.queue.entry(at).or_default().push(group);
-            self.queued += 1;
-        }
-    }
-
-    fn first(&self) -> Option<i64> {
-        self.queue.first_key_value().map(|(at, _)| *at)
-    }
-
-    /// The partitions whose end lies at or before `until`.
-    fn pop(&mut self, until: i64) -> Vec<u32> {
-        let mut over = Vec::new();
-        while let Some(entry) = self.queue.first_entry()
-            && *entry.key() <= until
-        {
-            let (at, groups) = entry.remove_entry();
-            self.queued -= groups.len();
-            over.extend(groups.into_iter().filter(|group| self.at[*group as usize] == at));
-        }
-        over
-    }
-
-    fn memory(&self) -> usize {
-        self.at.capacity() * size_of::<i64>()
-            + self.queued * size_of::<u32>()
-            + self.queue.len() * size_of::<(i64, Vec<u32>)>()
-    }
-}
-
 impl Operator for TimedOverOperator {
     fn name(&self) -> &str {
         "OverAggregate"
@@ -448,7 +397,7 @@ impl Operator for TimedOverOperator {
             let columns = batch.rows.columns().to_vec();
             self.emit(columns, &groups, &times, ctx.marks(), ctx)?;
             self.groups = groups;
-            self.clean(NEVER, now, rows);
+            self.clean(NEVER, now, rows)?;
             self.account();
             return Ok(());
         }
@@ -460,7 +409,7 @@ impl Operator for TimedOverOperator {
         self.flush(ctx)?;
         let watermark =
             ctx.marks().last().map_or(ctx.watermark(), |mark| mark.max(ctx.watermark()));
-        self.clean(watermark, ctx.now(), rows);
+        self.clean(watermark, ctx.now(), rows)?;
         self.account();
         Ok(())
     }
@@ -477,50 +426,54 @@ impl Operator for TimedOverOperator {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let slots = self.slots.to_write(state);
-        let waiting = self.pending.by_group(&slots);
-        let mut writer = self.functions.writer(&slots)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
-        self.slots.snapshot(section, |slot, out| {
-            out.i64(self.last[slot as usize]);
-            out.i64(self.expiry.at[slot as usize]);
-            self.pending.write(waiting.get(&slot).map_or(&[], Vec::as_slice), out);
-            self.frames.write(slot, out);
-            writer.write(slot, out);
-        })?;
-        writer.finish()?;
+        let (slots, partitions) = self.parts();
+        movable::snapshot(slots, &partitions, section)?;
         self.slots.handed_over(state);
         Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
-        let mut reader = self.functions.reader(ctx.now());
-        let mut waiting = Vec::new();
-        let Self { slots, pending, frames, functions, last, coming, expiry, .. } = self;
-        slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
-            let at = slot as usize;
-            if at >= last.len() {
-                last.resize(at + 1, NEVER);
-                coming.resize(at + 1, 0);
-            }
-            pending.resize(at + 1);
-            frames.resize(at + 1);
-            expiry.resize(at + 1);
-            last[at] = input.i64()?;
-            expiry.restore(slot, input.i64()?);
-            pending.read(slot, input, &mut waiting)?;
-            frames.read(slot, input)?;
-            reader.read(functions, slot, input)
-        })?;
-        reader.finish(&mut self.functions)?;
-        self.pending.restore(waiting);
+        let (slots, mut partitions) = self.parts();
+        movable::restore(slots, &mut partitions, entries, ctx.now(), ctx)?;
         self.account();
         Ok(())
     }
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        // Where rows of processing time wait they are few.
+        !self.partition.is_empty() && (self.rowtime.is_some() || !self.waits())
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.state_bytes, room);
+        let (slots, mut partitions) = self.parts();
+        if movable::make_way(slots, &mut partitions, bytes, ctx)? {
+            self.account();
+        }
+        Ok(())
+    }
+
+    fn due_on_disk(&self) -> Option<i64> {
+        self.slots.next_due()
+    }
+
+    fn wake(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
+        loop {
+            let (slots, mut partitions) = self.parts();
+            let reached = movable::load_due(slots, &mut partitions, until, ctx)?;
+            // Rows of one time come out in the order in which they came, whatever their partition, and those that
+            // came behind the last watermark with the first after it.
+            let is_whole = self.slots.next_due().is_none_or(|due| due > reached);
+            if is_whole && (reached > self.released || reached == until) {
+                return self.settle(reached, 0, ctx);
+            }
+        }
     }
 
     fn handles_marks(&self) -> bool {

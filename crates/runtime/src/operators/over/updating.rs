@@ -14,21 +14,20 @@ use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 use super::frames::growing;
 use super::functions::Functions;
 use super::given::{GivenRows, Out};
+use super::given_partitions::{GivenPartitions, KEY_BYTES};
 use super::partition::{Partition, Position};
 use super::script::Script;
+use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
 use crate::operators::aggregation::pick;
-use crate::{Result, RuntimeError};
+use crate::operators::movable;
 
 /// The name and version of the state.
 const SECTION: &str = "updating over";
 const VERSION: u16 = 1;
 /// Partitions looked at for expiry with each batch, beside one for each row.
 const SWEEP: usize = 64;
-/// What a sort key occupies beside its bytes.
-const KEY_BYTES: usize = size_of::<(Box<[u8]>, Vec<u32>)>() * 4 / 3;
-
 /// Gives each row with the results of functions over the rows up to it in the order of a column, and
 /// gives rows anew when their results change; Flink's `NonTime…UnboundedPrecedingFunction`:
 ///
@@ -138,7 +137,10 @@ impl UpdatingOverOperator {
     /// Finds the partitions of a batch's rows, and empties those that expired.
     fn enter(&mut self, columns: &[ArrayRef], rows: usize, now: i64) -> Result<()> {
         let keys = self.slots.encoder().encode(&pick(columns, &self.partition), rows)?;
+        let (slots, mut partitions) = self.parts();
+        movable::load(slots, &mut partitions, &keys, now)?;
         self.slots.write(&keys, now, &mut self.groups, &mut self.fresh)?;
+        self.slots.meet(&self.groups);
         self.resize(self.slots.index().slot_bound() as usize);
         for row in std::mem::take(&mut self.fresh) {
             self.forget(self.groups[row as usize]);
@@ -303,7 +305,7 @@ impl UpdatingOverOperator {
     }
 
     /// Forgets partitions without rows, and some that expired.
-    fn clean(&mut self, now: i64, rows: usize) {
+    fn clean(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut over = Vec::new();
         self.slots.sweep(now, rows + SWEEP, &mut over);
         let empty = self.groups.iter().filter(|group| self.partitions[**group as usize].is_empty());
@@ -313,6 +315,20 @@ impl UpdatingOverOperator {
                 self.forget(group);
             }
         }
+        Ok(self.slots.sweep_disk(now, rows + SWEEP)?)
+    }
+
+    /// The keys of the partitions, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, GivenPartitions<'_>) {
+        let partitions = GivenPartitions {
+            order: &self.order,
+            keys: &self.keys,
+            partitions: &mut self.partitions,
+            given: &mut self.given,
+            functions: Some(&mut self.functions),
+            key_bytes: &mut self.key_bytes,
+        };
+        (&mut self.slots, partitions)
     }
 
     fn account(&mut self) {
@@ -364,41 +380,23 @@ impl Operator for UpdatingOverOperator {
         self.append(&encoded, &mut appends, &mut out)?;
         let marks = ctx.marks().remap(|row| counts[row]);
         let out = self.given.finish(out)?;
-        self.clean(now, batch.len());
+        self.clean(now, batch.len())?;
         self.account();
         ctx.emit_marked(out, marks)
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let slots = self.slots.to_write(state);
-        let mut writer = self.functions.writer(&slots)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
-        self.slots.snapshot(section, |slot, out| {
-            let partition = &self.partitions[slot as usize];
-            let (ids, _) = partition.in_order();
-            out.i64(partition.tail);
-            self.given.write(&ids, out);
-            writer.write(slot, out);
-        })?;
-        writer.finish()?;
+        let (slots, partitions) = self.parts();
+        movable::snapshot(slots, &partitions, section)?;
         self.slots.handed_over(state);
         Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
-        let mut reader = self.functions.reader(ctx.now());
-        let mut restored = Vec::new();
-        let Self { slots, given, functions, .. } = self;
-        slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
-            let tail = input.i64()?;
-            restored.push((slot, tail, given.read(input)?));
-            reader.read(functions, slot, input)
-        })?;
-        reader.finish(&mut self.functions)?;
-        for (slot, tail, ids) in restored {
-            self.restore_partition(slot, tail, &ids)?;
-        }
+        let (slots, mut partitions) = self.parts();
+        movable::restore(slots, &mut partitions, entries, ctx.now(), ctx)?;
         self.account();
         Ok(())
     }
@@ -407,28 +405,24 @@ impl Operator for UpdatingOverOperator {
         self.state_bytes
     }
 
+    fn spills(&self) -> bool {
+        !self.partition.is_empty()
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.state_bytes, room);
+        let (slots, mut partitions) = self.parts();
+        if movable::make_way(slots, &mut partitions, bytes, ctx)? {
+            self.account();
+        }
+        Ok(())
+    }
+
     fn handles_marks(&self) -> bool {
         true
     }
 
     fn needs_exact_watermarks(&self) -> bool {
         false
-    }
-}
-
-impl UpdatingOverOperator {
-    /// Puts the rows of a snapshot, which are in order, in their places.
-    fn restore_partition(&mut self, group: u32, tail: i64, ids: &[u32]) -> Result<()> {
-        self.resize(group as usize + 1);
-        let columns = self.given.gather(ids)?;
-        let keys = self.keys.encode(&pick(&columns, &self.order))?;
-        if keys.len() != ids.len() {
-            return Err(RuntimeError::internal("OverAggregate", "rows without a sort key"));
-        }
-        for (id, key) in ids.iter().zip(keys.iter()) {
-            self.key_bytes += self.partitions[group as usize].insert(key, *id, KEY_BYTES);
-        }
-        self.partitions[group as usize].tail = tail;
-        Ok(())
     }
 }

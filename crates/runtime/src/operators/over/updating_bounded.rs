@@ -8,11 +8,13 @@ use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
 use super::bounds::Ordered;
 use super::given::{GivenRows, Out};
+use super::given_partitions::{GivenPartitions, KEY_BYTES};
 use super::partition::Partition;
 use super::sliding::aggregate;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
 use crate::operators::aggregation::pick;
+use crate::operators::movable;
 use crate::{Result, RuntimeError};
 
 /// The name and version of the state.
@@ -20,9 +22,6 @@ const SECTION: &str = "updating bounded over";
 const VERSION: u16 = 1;
 /// Partitions looked at for expiry with each batch, beside one for each row.
 const SWEEP: usize = 64;
-/// What a sort key occupies beside its bytes.
-const KEY_BYTES: usize = size_of::<(Box<[u8]>, Vec<u32>)>() * 4 / 3;
-
 /// Gives each row with aggregates over itself and so many rows before it in the order of a column
 /// (`ROWS BETWEEN n PRECEDING AND CURRENT ROW`), and gives rows anew when their results change. Not in Flink.
 ///
@@ -118,7 +117,10 @@ impl BoundedOverOperator {
     fn enter(&mut self, columns: &[ArrayRef], rows: usize, now: i64) -> Result<Vec<u32>> {
         let keys = self.slots.encoder().encode(&pick(columns, &self.partition), rows)?;
         let (mut groups, mut fresh) = (Vec::new(), Vec::new());
+        let (slots, mut partitions) = self.parts();
+        movable::load(slots, &mut partitions, &keys, now)?;
         self.slots.write(&keys, now, &mut groups, &mut fresh)?;
+        self.slots.meet(&groups);
         self.resize(self.slots.index().slot_bound() as usize);
         for row in fresh {
             self.forget(groups[row as usize]);
@@ -194,7 +196,7 @@ impl BoundedOverOperator {
     }
 
     /// Forgets partitions without rows, and some that expired.
-    fn clean(&mut self, now: i64, groups: &[u32]) {
+    fn clean(&mut self, now: i64, groups: &[u32]) -> Result<()> {
         let mut over = Vec::new();
         self.slots.sweep(now, groups.len() + SWEEP, &mut over);
         over.extend(groups.iter().filter(|group| self.partitions[**group as usize].is_empty()));
@@ -203,6 +205,20 @@ impl BoundedOverOperator {
                 self.forget(group);
             }
         }
+        Ok(self.slots.sweep_disk(now, groups.len() + SWEEP)?)
+    }
+
+    /// The keys of the partitions, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, GivenPartitions<'_>) {
+        let partitions = GivenPartitions {
+            order: &self.order,
+            keys: &self.keys,
+            partitions: &mut self.partitions,
+            given: &mut self.given,
+            functions: None,
+            key_bytes: &mut self.key_bytes,
+        };
+        (&mut self.slots, partitions)
     }
 
     fn account(&mut self) {
@@ -252,32 +268,23 @@ impl Operator for BoundedOverOperator {
         let changes = |rows: usize| rows.checked_sub(1).map_or(0, |last| round.counts[last]);
         let marks = ctx.marks().remap(|row| given[changes(row)]);
         let out = self.given.finish(out)?;
-        self.clean(now, &groups);
+        self.clean(now, &groups)?;
         self.account();
         ctx.emit_marked(out, marks)
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
-        self.slots.snapshot(section, |slot, out| {
-            let (ids, _) = self.partitions[slot as usize].in_order();
-            self.given.write(&ids, out);
-        })?;
+        let (slots, partitions) = self.parts();
+        movable::snapshot(slots, &partitions, section)?;
         self.slots.handed_over(state);
         Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
-        let mut restored = Vec::new();
-        let Self { slots, given, .. } = self;
-        slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
-            restored.push((slot, given.read(input)?));
-            Ok(())
-        })?;
-        for (slot, ids) in restored {
-            self.restore_partition(slot, &ids)?;
-        }
+        let (slots, mut partitions) = self.parts();
+        movable::restore(slots, &mut partitions, entries, ctx.now(), ctx)?;
         self.account();
         Ok(())
     }
@@ -286,27 +293,24 @@ impl Operator for BoundedOverOperator {
         self.state_bytes
     }
 
+    fn spills(&self) -> bool {
+        !self.partition.is_empty()
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.state_bytes, room);
+        let (slots, mut partitions) = self.parts();
+        if movable::make_way(slots, &mut partitions, bytes, ctx)? {
+            self.account();
+        }
+        Ok(())
+    }
+
     fn handles_marks(&self) -> bool {
         true
     }
 
     fn needs_exact_watermarks(&self) -> bool {
         false
-    }
-}
-
-impl BoundedOverOperator {
-    /// Puts the rows of a snapshot, which are in order, in their places.
-    fn restore_partition(&mut self, group: u32, ids: &[u32]) -> Result<()> {
-        self.resize(group as usize + 1);
-        let columns = self.given.gather(ids)?;
-        let keys = self.keys.encode(&pick(&columns, &self.order))?;
-        if keys.len() != ids.len() {
-            return Err(RuntimeError::internal("OverAggregate", "rows without a sort key"));
-        }
-        for (id, key) in ids.iter().zip(keys.iter()) {
-            self.key_bytes += self.partitions[group as usize].insert(key, *id, KEY_BYTES);
-        }
-        Ok(())
     }
 }

@@ -155,6 +155,7 @@ impl Ways<'_> {
                 task,
                 parallelism,
                 key_groups: KeyGroupRange::of_task(groups, parallelism as u16, task as u16),
+                memory: crate::testing::memory(),
                 ..TaskInfo::single(operator.name(), clock.clone())
             };
             let inputs = self.inputs.len();

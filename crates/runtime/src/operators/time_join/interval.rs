@@ -7,7 +7,6 @@ use flott_plan::physical::IntervalJoin;
 use flott_state::{KeySlots, StateDecoder, StateEncoder, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
-use super::super::window::instants;
 use super::pairs::Pairs;
 use super::rows::SideRows;
 use super::timers::KeyTimers;
@@ -15,6 +14,8 @@ use super::{LEFT, matchable};
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
+use crate::operators::movable::{self, Movable, Plain, PlainReader, ValueReader, ValueWriter};
+use crate::operators::window::instants;
 
 /// The version of the join's state.
 const VERSION: u16 = 1;
@@ -191,13 +192,21 @@ impl IntervalJoinOperator {
                 self.timers.iter_mut().for_each(|timers| timers.clear(key));
             }
         }
-        if !self.is_rowtime
-            && let Some(next) = self.timers.iter().filter_map(KeyTimers::next_time).min()
-        {
-            ctx.register_timer(next);
+        if !self.is_rowtime {
+            let next = self.timers.iter().filter_map(KeyTimers::next_time);
+            next.chain(self.keys.next_due())
+                .min()
+                .into_iter()
+                .for_each(|at| ctx.register_timer(at));
         }
         self.account();
         Ok(())
+    }
+
+    /// The keys, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, KeyRows<'_>) {
+        let rows = KeyRows { sides: &mut self.sides, timers: &mut self.timers };
+        (&mut self.keys, rows)
     }
 
     fn account(&mut self) {
@@ -234,8 +243,11 @@ impl Operator for IntervalJoinOperator {
         let matchable = matchable(&keys, &self.null_safe)?;
         let can_match = |row: usize| matchable.as_ref().is_none_or(|all| all.value(row));
         let encoded = self.keys.encoder().encode(&keys, rows)?;
+        let (known, mut kept) = self.parts();
+        movable::load(known, &mut kept, &encoded, 0)?;
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
         self.keys.write(&encoded, 0, &mut slots, &mut fresh)?;
+        self.keys.meet(&slots);
         let processing = ctx.now();
         let times = match self.is_rowtime {
             true => Some(instants(&columns[self.times[input]])?),
@@ -287,12 +299,8 @@ impl Operator for IntervalJoinOperator {
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed("interval join", VERSION, &self.schema());
-        self.keys.snapshot(section, |key, out| {
-            for (side, timers) in self.sides.iter().zip(&self.timers) {
-                out.option(timers.get(key), StateEncoder::i64);
-                side.write(key, out);
-            }
-        })?;
+        let (keys, kept) = self.parts();
+        movable::snapshot(keys, &kept, section)?;
         state.operator("interval join times", VERSION, |out| {
             self.expired.iter().for_each(|time| out.i64(*time));
         });
@@ -301,18 +309,9 @@ impl Operator for IntervalJoinOperator {
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
-        let groups = ctx.task().max_parallelism;
         let entries = state.keyed("interval join", VERSION, &self.schema())?;
-        let (sides, timers) = (&mut self.sides, &mut self.timers);
-        self.keys.restore(groups, 0, entries, |key, _version, value| {
-            for (side, timers) in sides.iter_mut().zip(timers.iter_mut()) {
-                if let Some(due) = value.option(StateDecoder::i64)? {
-                    timers.set(key, due);
-                }
-                side.read(key, value)?;
-            }
-            Ok(())
-        })?;
+        let (keys, mut kept) = self.parts();
+        movable::restore(keys, &mut kept, entries, 0, ctx)?;
         // A task that takes over from several knows as freed what all of them freed.
         let mut expired = [i64::MAX; 2];
         for (_, mut times) in state.operator("interval join times", VERSION)? {
@@ -329,11 +328,83 @@ impl Operator for IntervalJoinOperator {
         self.state_bytes
     }
 
+    fn spills(&self) -> bool {
+        !self.key_columns[LEFT].is_empty()
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.state_bytes, room);
+        let (keys, mut kept) = self.parts();
+        if movable::make_way(keys, &mut kept, bytes, ctx)? {
+            self.account();
+        }
+        Ok(())
+    }
+
+    fn due_on_disk(&self) -> Option<i64> {
+        self.keys.next_due()
+    }
+
+    fn wake(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
+        let (keys, mut kept) = self.parts();
+        let reached = movable::load_due(keys, &mut kept, until, ctx)?;
+        self.fire(reached);
+        self.finish(ctx)
+    }
+
     fn handles_marks(&self) -> bool {
         self.is_rowtime
     }
 
     fn needs_exact_watermarks(&self) -> bool {
         self.is_rowtime
+    }
+}
+
+/// What is kept under a key: for each side a timer and rows.
+struct KeyRows<'a> {
+    sides: &'a mut [SideRows; 2],
+    timers: &'a mut [KeyTimers; 2],
+}
+
+impl Movable for KeyRows<'_> {
+    fn writer<'a>(&'a self, _slots: &'a [u32]) -> Result<impl ValueWriter + 'a> {
+        Ok(Plain(|key: u32, out: &mut StateEncoder| {
+            for (side, timers) in self.sides.iter().zip(self.timers.iter()) {
+                out.option(timers.get(key), StateEncoder::i64);
+                side.write(key, out);
+            }
+        }))
+    }
+
+    fn reader(&mut self, _now: i64) -> impl ValueReader + '_ {
+        PlainReader(|key: u32, input: &mut StateDecoder<'_>| {
+            for (side, timers) in self.sides.iter_mut().zip(self.timers.iter_mut()) {
+                if let Some(due) = input.option(StateDecoder::i64)? {
+                    timers.set(key, due);
+                }
+                side.read(key, input)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn leave(&mut self, slots: &[u32]) -> Result<()> {
+        for key in slots {
+            self.sides.iter_mut().for_each(|side| side.leave(*key));
+            self.timers.iter_mut().for_each(|timers| timers.clear(*key));
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self) -> Result<()> {
+        self.sides.iter_mut().for_each(|side| *side = side.emptied());
+        *self.timers = Default::default();
+        Ok(())
+    }
+
+    fn dues(&self, slots: &[u32]) -> Vec<(u32, i64)> {
+        let due = |key: &u32| self.timers.iter().filter_map(|timers| timers.get(*key)).min();
+        slots.iter().filter_map(|key| Some((*key, due(key)?))).collect()
     }
 }

@@ -120,6 +120,19 @@ impl SideRows {
         self.rows.remove(id);
     }
 
+    /// Forgets the rows of a key, which is on disk with them.
+    pub fn leave(&mut self, key: u32) {
+        while let Some(first) = self.first(key) {
+            self.unlink(key, first);
+            self.release(first);
+        }
+    }
+
+    /// The same without any row, and without their memory.
+    pub fn emptied(&self) -> Self {
+        Self { rows: self.rows.emptied(), lists: Vec::new(), nodes: Vec::new() }
+    }
+
     /// The first row of a key: that of the earliest time.
     pub fn first(&self, key: u32) -> Option<u32> {
         Some(self.end(key).first).filter(|id| *id != NO_ROW)

@@ -7,7 +7,6 @@ use flott_plan::physical::TemporalJoin;
 use flott_state::{KeySlots, StateDecoder, StateEncoder, StateReader, StateWriter, Ttl};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
-use super::super::window::instants;
 use super::pairs::Pairs;
 use super::rows::SideRows;
 use super::timers::KeyTimers;
@@ -15,6 +14,8 @@ use super::{LEFT, RIGHT, matchable};
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::operator::Operator;
+use crate::operators::movable::{self, Movable, Plain, PlainReader, ValueReader, ValueWriter};
+use crate::operators::window::instants;
 
 /// The version of the join's state.
 const VERSION: u16 = 1;
@@ -205,13 +206,20 @@ impl TemporalJoinOperator {
         self.timers.clear(key);
     }
 
-    fn sweep(&mut self, now: i64, rows: usize) {
+    fn sweep(&mut self, now: i64, rows: usize) -> Result<()> {
         let mut expired = Vec::new();
         self.keys.sweep(now, rows + SWEEP, &mut expired);
         for key in expired {
             self.forget(key);
             self.emptied.push(key);
         }
+        Ok(self.keys.sweep_disk(now, rows + SWEEP)?)
+    }
+
+    /// The keys, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, KeyRows<'_>) {
+        let rows = KeyRows { sides: &mut self.sides, timers: &mut self.timers };
+        (&mut self.keys, rows)
     }
 
     fn account(&mut self) {
@@ -242,12 +250,15 @@ impl Operator for TemporalJoinOperator {
             self.key_columns[input].iter().map(|key| columns[*key].clone()).collect();
         let matchable = matchable(&keys, &self.null_safe)?;
         let encoded = self.keys.encoder().encode(&keys, rows)?;
+        let (known, mut kept) = self.parts();
+        movable::load(known, &mut kept, &encoded, ctx.now())?;
         let (mut slots, mut fresh) = (Vec::new(), Vec::new());
         // With a TTL whatever comes renews a key; without one only what is kept counts as a change.
         match self.keys.meta().ttl() {
             Some(_) => self.keys.write(&encoded, ctx.now(), &mut slots, &mut fresh)?,
             None => self.keys.find_or_write(&encoded, ctx.now(), &mut slots, &mut fresh)?,
         }
+        self.keys.meet(&slots);
         fresh.iter().for_each(|row| self.forget(slots[*row as usize]));
         let times = match self.times {
             Some(columns_of) => Some(instants(&columns[columns_of[input]])?),
@@ -283,7 +294,7 @@ impl Operator for TemporalJoinOperator {
                 self.pairs.watermark(watermark);
             }
         }
-        self.sweep(ctx.now(), rows);
+        self.sweep(ctx.now(), rows)?;
         self.finish(ctx)
     }
 
@@ -295,24 +306,16 @@ impl Operator for TemporalJoinOperator {
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed("temporal join", VERSION, &self.schema());
-        self.keys.snapshot(section, |key, out| {
-            out.option(self.timers.get(key), StateEncoder::i64);
-            self.sides.iter().for_each(|side| side.write(key, out));
-        })?;
+        let (keys, kept) = self.parts();
+        movable::snapshot(keys, &kept, section)?;
         self.keys.handed_over(state);
         Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
-        let groups = ctx.task().max_parallelism;
         let entries = state.keyed("temporal join", VERSION, &self.schema())?;
-        let (sides, timers) = (&mut self.sides, &mut self.timers);
-        self.keys.restore(groups, ctx.now(), entries, |key, _version, value| {
-            if let Some(due) = value.option(StateDecoder::i64)? {
-                timers.set(key, due);
-            }
-            sides.iter_mut().try_for_each(|side| side.read(key, value))
-        })?;
+        let (keys, mut kept) = self.parts();
+        movable::restore(keys, &mut kept, entries, ctx.now(), ctx)?;
         self.account();
         Ok(())
     }
@@ -321,11 +324,77 @@ impl Operator for TemporalJoinOperator {
         self.state_bytes
     }
 
+    fn spills(&self) -> bool {
+        !self.key_columns[LEFT].is_empty()
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.state_bytes, room);
+        let (keys, mut kept) = self.parts();
+        if movable::make_way(keys, &mut kept, bytes, ctx)? {
+            self.account();
+        }
+        Ok(())
+    }
+
+    fn due_on_disk(&self) -> Option<i64> {
+        self.keys.next_due()
+    }
+
+    fn wake(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
+        let (keys, mut kept) = self.parts();
+        let reached = movable::load_due(keys, &mut kept, until, ctx)?;
+        self.fire(reached, ctx)?;
+        self.finish(ctx)
+    }
+
     fn handles_marks(&self) -> bool {
         self.times.is_some()
     }
 
     fn needs_exact_watermarks(&self) -> bool {
         self.times.is_some()
+    }
+}
+
+/// What is kept under a key: a timer, left rows and versions.
+struct KeyRows<'a> {
+    sides: &'a mut [SideRows; 2],
+    timers: &'a mut KeyTimers,
+}
+
+impl Movable for KeyRows<'_> {
+    fn writer<'a>(&'a self, _slots: &'a [u32]) -> Result<impl ValueWriter + 'a> {
+        Ok(Plain(|key: u32, out: &mut StateEncoder| {
+            out.option(self.timers.get(key), StateEncoder::i64);
+            self.sides.iter().for_each(|side| side.write(key, out));
+        }))
+    }
+
+    fn reader(&mut self, _now: i64) -> impl ValueReader + '_ {
+        PlainReader(|key: u32, input: &mut StateDecoder<'_>| {
+            if let Some(due) = input.option(StateDecoder::i64)? {
+                self.timers.set(key, due);
+            }
+            self.sides.iter_mut().try_for_each(|side| side.read(key, input))
+        })
+    }
+
+    fn leave(&mut self, slots: &[u32]) -> Result<()> {
+        for key in slots {
+            self.sides.iter_mut().for_each(|side| side.leave(*key));
+            self.timers.clear(*key);
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self) -> Result<()> {
+        self.sides.iter_mut().for_each(|side| *side = side.emptied());
+        *self.timers = KeyTimers::default();
+        Ok(())
+    }
+
+    fn dues(&self, slots: &[u32]) -> Vec<(u32, i64)> {
+        slots.iter().filter_map(|key| Some((*key, self.timers.get(*key)?))).collect()
     }
 }

@@ -34,6 +34,11 @@ impl KeyTimers {
         if let Some(due) = self.due.get_mut(key as usize) {
             *due = NEVER;
         }
+        // What was taken away or replaced must not outgrow what is there.
+        if self.heap.len() > 64 && self.heap.len() > 2 * self.due.len() {
+            let due = &self.due;
+            self.heap.retain(|Reverse((time, key))| due[*key as usize] == *time);
+        }
     }
 
     /// The key of the earliest timer at or before `now`, which it loses.

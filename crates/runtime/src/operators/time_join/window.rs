@@ -7,10 +7,9 @@ use arrow::datatypes::SchemaRef;
 use flott_functions::SessionSettings;
 use flott_plan::logical::JoinKind;
 use flott_plan::physical::WindowJoin;
-use flott_state::{BitSet, KeySlots, StateReader, StateWriter};
+use flott_state::{BitSet, KeySlots, StateDecoder, StateEncoder, StateReader, StateWriter};
 use flott_types::{ChangelogBatch, DataType, RowKind, Schema};
 
-use super::super::window::{WallClock, instants};
 use super::pairs::Pairs;
 use super::rows::SideRows;
 use super::{LEFT, RIGHT, matchable};
@@ -18,9 +17,13 @@ use crate::Result;
 use crate::context::{OperatorContext, TaskInfo};
 use crate::late::LateRows;
 use crate::operator::Operator;
+use crate::operators::movable::{self, Movable, Plain, PlainReader, ValueReader, ValueWriter};
+use crate::operators::window::{WallClock, instants};
 
 /// The version of the join's state.
 const VERSION: u16 = 1;
+/// No window.
+const NEVER: i64 = i64::MIN;
 
 /// Joins rows of two inputs that belong to one window, and gives them out when the watermark reaches
 /// the window's last millisecond, as Flink's `WindowJoinOperator` does. Rows of windows that have
@@ -38,6 +41,8 @@ pub struct WindowJoinOperator {
     lonely: BitSet,
     /// The keys of the windows that fire at an instant.
     windows: BTreeMap<i64, Vec<u32>>,
+    /// By key, when its window fires.
+    firings: Vec<i64>,
     pairs: Pairs,
     state_bytes: usize,
 }
@@ -65,6 +70,7 @@ impl WindowJoinOperator {
             sides: [SideRows::new(left), SideRows::new(right)],
             lonely: BitSet::new(),
             windows: BTreeMap::new(),
+            firings: Vec::new(),
             pairs: Pairs::new(
                 spec.kind,
                 spec.residual.as_ref(),
@@ -130,9 +136,23 @@ impl WindowJoinOperator {
         Ok(())
     }
 
+    /// The keys, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, WindowRows<'_>) {
+        let rows = WindowRows {
+            clock: &self.clock,
+            sides: &mut self.sides,
+            lonely: &mut self.lonely,
+            windows: &mut self.windows,
+            firings: &mut self.firings,
+        };
+        (&mut self.keys, rows)
+    }
+
     fn account(&mut self) {
         let rows: usize = self.sides.iter().map(SideRows::memory).sum();
-        let windows = self.windows.len() * size_of::<(i64, Vec<u32>)>() + self.keys.len() * 4;
+        let windows = self.windows.len() * size_of::<(i64, Vec<u32>)>()
+            + self.keys.len() * 4
+            + self.firings.capacity() * size_of::<i64>();
         self.state_bytes = self.keys.memory() + rows + self.lonely.memory() + windows;
     }
 
@@ -159,6 +179,8 @@ impl Operator for WindowJoinOperator {
             self.key_columns[input].iter().map(|key| columns[*key].clone()).collect();
         let matchable = matchable(&keys, &self.null_safe)?;
         let encoded_keys = self.keys.encoder().encode(&keys, rows)?;
+        let (known, mut kept) = self.parts();
+        movable::load(known, &mut kept, &encoded_keys, 0)?;
         let (ends, _) = instants(&keys[keys.len() - 1])?;
         let encoded = self.sides[input].encode(columns, rows)?;
         let mut watermark = ctx.watermark();
@@ -177,11 +199,12 @@ impl Operator for WindowJoinOperator {
                 }
                 let (key, fresh) = self.keys.write_one(&encoded_keys, row, 0)?;
                 if fresh {
-                    self.windows.entry(firing).or_default().push(key);
+                    open(&mut self.windows, &mut self.firings, key, firing);
                     if !can_match {
                         self.lonely.insert(key);
                     }
                 }
+                self.keys.meet(&[key]);
                 let id = self.sides[input].keep(&encoded, row, RowKind::Insert)?;
                 self.sides[input].append(key, id, ends[row]);
             }
@@ -203,28 +226,16 @@ impl Operator for WindowJoinOperator {
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed("window join", VERSION, &self.schema());
-        self.keys.snapshot(section, |key, out| {
-            out.bool(self.lonely.contains(key));
-            self.sides.iter().for_each(|side| side.write(key, out));
-        })?;
+        let (keys, kept) = self.parts();
+        movable::snapshot(keys, &kept, section)?;
         self.keys.handed_over(state);
         Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed("window join", VERSION, &self.schema())?;
-        let (sides, lonely, windows) = (&mut self.sides, &mut self.lonely, &mut self.windows);
-        let clock = &self.clock;
-        self.keys.restore(ctx.task().max_parallelism, 0, entries, |key, _version, value| {
-            if value.bool()? {
-                lonely.insert(key);
-            }
-            sides.iter_mut().try_for_each(|side| side.read(key, value))?;
-            let first = sides.iter().find_map(|side| side.first(key).map(|id| side.time(id)));
-            let end = first.ok_or_else(|| value.damaged("a window without rows"))?;
-            windows.entry(clock.firing(end.saturating_sub(1))).or_default().push(key);
-            Ok(())
-        })?;
+        let (keys, mut kept) = self.parts();
+        movable::restore(keys, &mut kept, entries, 0, ctx)?;
         self.account();
         Ok(())
     }
@@ -233,7 +244,96 @@ impl Operator for WindowJoinOperator {
         self.state_bytes
     }
 
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.state_bytes, room);
+        let (keys, mut kept) = self.parts();
+        if movable::make_way(keys, &mut kept, bytes, ctx)? {
+            self.account();
+        }
+        Ok(())
+    }
+
+    fn due_on_disk(&self) -> Option<i64> {
+        self.keys.next_due()
+    }
+
+    fn wake(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
+        let (keys, mut kept) = self.parts();
+        let reached = movable::load_due(keys, &mut kept, until, ctx)?;
+        self.fire(reached, ctx)?;
+        self.finish(ctx)
+    }
+
     fn handles_marks(&self) -> bool {
         true
     }
+}
+
+/// What is kept under a key that is a join key and a window: rows of both sides.
+struct WindowRows<'a> {
+    clock: &'a WallClock,
+    sides: &'a mut [SideRows; 2],
+    lonely: &'a mut BitSet,
+    windows: &'a mut BTreeMap<i64, Vec<u32>>,
+    firings: &'a mut Vec<i64>,
+}
+
+impl Movable for WindowRows<'_> {
+    fn writer<'a>(&'a self, _slots: &'a [u32]) -> Result<impl ValueWriter + 'a> {
+        Ok(Plain(|key: u32, out: &mut StateEncoder| {
+            out.bool(self.lonely.contains(key));
+            self.sides.iter().for_each(|side| side.write(key, out));
+        }))
+    }
+
+    fn reader(&mut self, _now: i64) -> impl ValueReader + '_ {
+        PlainReader(|key: u32, input: &mut StateDecoder<'_>| {
+            if input.bool()? {
+                self.lonely.insert(key);
+            }
+            self.sides.iter_mut().try_for_each(|side| side.read(key, input))?;
+            let first = self.sides.iter().find_map(|side| side.first(key).map(|id| side.time(id)));
+            let end = first.ok_or_else(|| input.damaged("a window without rows"))?;
+            let firing = self.clock.firing(end.saturating_sub(1));
+            open(self.windows, self.firings, key, firing);
+            Ok(())
+        })
+    }
+
+    fn leave(&mut self, slots: &[u32]) -> Result<()> {
+        for key in slots {
+            self.sides.iter_mut().for_each(|side| side.leave(*key));
+            self.lonely.remove(*key);
+            self.firings[*key as usize] = NEVER;
+        }
+        let firings = &*self.firings;
+        self.windows.retain(|firing, keys| {
+            keys.retain(|key| firings[*key as usize] == *firing);
+            !keys.is_empty()
+        });
+        Ok(())
+    }
+
+    fn give_back(&mut self) -> Result<()> {
+        self.sides.iter_mut().for_each(|side| *side = side.emptied());
+        (*self.lonely, *self.windows, *self.firings) = Default::default();
+        Ok(())
+    }
+
+    fn dues(&self, slots: &[u32]) -> Vec<(u32, i64)> {
+        slots.iter().map(|key| (*key, self.firings[*key as usize])).collect()
+    }
+}
+
+/// Notes when the window of a key fires.
+fn open(windows: &mut BTreeMap<i64, Vec<u32>>, firings: &mut Vec<i64>, key: u32, firing: i64) {
+    windows.entry(firing).or_default().push(key);
+    if key as usize >= firings.len() {
+        firings.resize(key as usize + 1, NEVER);
+    }
+    firings[key as usize] = firing;
 }

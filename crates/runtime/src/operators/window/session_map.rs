@@ -89,6 +89,20 @@ impl<P> SessionMap<P> {
         Some((slot, sessions.remove(at)))
     }
 
+    /// Takes out all sessions of a slot.
+    pub fn take(&mut self, slot: u32) -> Vec<Session<P>> {
+        let sessions = std::mem::take(self.slot(slot));
+        for session in &sessions {
+            self.due.remove(&(session.end, slot, session.start));
+        }
+        sessions
+    }
+
+    /// Gives all memory back: no slot has sessions.
+    pub fn give_back(&mut self) {
+        self.sessions = Vec::new();
+    }
+
     /// The sessions of a slot in order.
     pub fn of(&self, slot: u32) -> &[Session<P>] {
         self.sessions.get(slot as usize).map_or(&[], Vec::as_slice)

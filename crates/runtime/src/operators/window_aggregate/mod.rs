@@ -82,6 +82,18 @@ trait Windows: Send {
 
     /// The bytes held, in constant time.
     fn memory(&self) -> usize;
+
+    /// Whether keys can move to disk.
+    fn spills(&self) -> bool;
+
+    /// Moves keys to disk, so that `room` bytes are enough for the rest.
+    fn make_way(&mut self, room: usize, ctx: &OperatorContext) -> Result<()>;
+
+    /// The first instant at which a window may fire that is on disk.
+    fn next_due(&self) -> Option<i64>;
+
+    /// Fires part of what is on disk of the windows up to an instant, and what is in memory of those before.
+    fn wake(&mut self, until: i64, out: &mut Fired, ctx: &OperatorContext) -> Result<()>;
 }
 
 impl WindowAggregateOperator {
@@ -105,7 +117,7 @@ impl WindowAggregateOperator {
             }
             WindowSource::Assign(_) => TimeSource::Processing(clock.clone()),
         };
-        let windows: Box<dyn Windows> = match Sliced::new(spec, input, &clock)? {
+        let windows: Box<dyn Windows> = match Sliced::new(spec, input, &clock, task)? {
             Some(sliced) => Box::new(sliced),
             None => Box::new(Sessions::new(spec, input, &clock)?),
         };
@@ -201,10 +213,16 @@ impl WindowAggregateOperator {
     }
 
     fn register(&self, ctx: &mut OperatorContext) {
-        if let Some(firing) = self.windows.next_firing().filter(|_| !self.is_rowtime) {
-            // The last millisecond of a window takes rows until it is over.
-            ctx.register_timer(firing.saturating_add(1));
+        let next = [self.windows.next_firing(), self.windows.next_due()];
+        let next = next.into_iter().flatten().min();
+        if let Some(firing) = next.filter(|_| !self.is_rowtime) {
+            ctx.register_timer(firing.saturating_add(self.delay()));
         }
+    }
+
+    /// How long after its instant a window fires: in processing time its last millisecond takes rows until it is over.
+    fn delay(&self) -> i64 {
+        i64::from(!self.is_rowtime)
     }
 }
 
@@ -262,6 +280,25 @@ impl Operator for WindowAggregateOperator {
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        self.windows.spills()
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        self.windows.make_way(room, ctx)?;
+        self.state_bytes = self.windows.memory();
+        Ok(())
+    }
+
+    fn due_on_disk(&self) -> Option<i64> {
+        self.windows.next_due().map(|due| due.saturating_add(self.delay()))
+    }
+
+    fn wake(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
+        self.windows.wake(until.saturating_sub(self.delay()), &mut self.fired, ctx)?;
+        self.finish(ctx)
     }
 
     fn handles_marks(&self) -> bool {

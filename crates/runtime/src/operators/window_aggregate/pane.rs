@@ -1,12 +1,16 @@
 //! The aggregates of the keys of one slice or window.
 
+use std::ops::Range;
+
 use arrow::array::ArrayRef;
 use flott_plan::physical::{ColumnAggregate, WindowAggregate};
-use flott_state::{KeySlots, KeyedSection, StateDecoder, StateError, StateWriter};
+use flott_state::{KeySlots, KeyedSection, StateDecoder, StateEncoder, StateError, StateWriter};
 use flott_types::{DataType, Schema};
 
 use crate::Result;
+use crate::context::OperatorContext;
 use crate::operators::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
+use crate::operators::movable::{self, Movable, Plain, ValueReader, ValueWriter};
 
 /// What panes of an operator have in common.
 pub(super) struct PaneSpec {
@@ -63,7 +67,10 @@ impl Pane {
         now: i64,
     ) -> Result<()> {
         let keys = self.keys.encoder().encode(&pick(columns, &spec.keys), count)?;
+        let (known, mut groups) = self.parts();
+        movable::load(known, &mut groups, &keys, now)?;
         self.keys.write(&keys, now, &mut self.slots, &mut self.created)?;
+        self.keys.meet(&self.slots);
         self.resize();
         if let Some(rows) = &mut self.rows {
             for (row, slot) in self.slots.iter().enumerate() {
@@ -76,7 +83,33 @@ impl Pane {
 
     /// Takes in the keys of another pane, whose rows count as later ones.
     pub fn merge(&mut self, other: &Self, now: i64) -> Result<()> {
-        let from: Vec<u32> = other.keys.index().slots().collect();
+        self.merge_slots(other, other.keys.index().slots().collect(), now)
+    }
+
+    /// Takes in the keys of some key groups of another pane, wherever they are.
+    pub fn merge_groups(
+        &mut self,
+        other: &Self,
+        groups: Range<u16>,
+        max_parallelism: u16,
+        spec: &PaneSpec,
+    ) -> Result<()> {
+        let index = other.keys.index();
+        let is_inside = |slot: &u32| groups.contains(&index.key_group(*slot, max_parallelism));
+        let in_memory: Vec<u32> = index.slots().filter(is_inside).collect();
+        self.merge_slots(other, in_memory, 0)?;
+        if other.is_spilled() {
+            let mut on_disk = Self::new(spec)?;
+            let (keys, mut state) = on_disk.parts();
+            let mut reader = state.reader(0);
+            other.keys.copy_disk(groups, keys, |slot, input| reader.read(slot, input))?;
+            reader.finish()?;
+            self.merge(&on_disk, 0)?;
+        }
+        Ok(())
+    }
+
+    fn merge_slots(&mut self, other: &Self, from: Vec<u32>, now: i64) -> Result<()> {
         let keys = other.keys.key_columns(&from)?;
         let keys = self.keys.encoder().encode(&keys, from.len())?;
         self.keys.write(&keys, now, &mut self.slots, &mut self.created)?;
@@ -95,6 +128,27 @@ impl Pane {
         let slots: Vec<u32> = self.keys.index().slots().filter(has_rows).collect();
         let (keys, results) = (self.keys.key_columns(&slots)?, self.aggregation.values(&slots)?);
         Ok((slots.len(), keys, results))
+    }
+
+    /// Whether keys may be on disk.
+    pub fn is_spilled(&self) -> bool {
+        self.keys.is_spilled()
+    }
+
+    /// Moves keys to disk, so that `room` bytes are enough for the rest.
+    pub fn make_way(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.memory(), room);
+        let (keys, mut groups) = self.parts();
+        if movable::make_way(keys, &mut groups, bytes, ctx)? && self.keys.is_empty() {
+            (self.slots, self.created) = Default::default();
+        }
+        Ok(())
+    }
+
+    /// The keys, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, Groups<'_>) {
+        let groups = Groups { aggregation: &mut self.aggregation, rows: &mut self.rows };
+        (&mut self.keys, groups)
     }
 
     /// What a snapshot says of panes.
@@ -170,7 +224,64 @@ impl Pane {
         let groups = self.keys.index().slot_bound() as usize;
         self.aggregation.resize(groups);
         if let Some(rows) = &mut self.rows {
-            rows.resize(groups, 0);
+            rows.resize(groups.max(rows.len()), 0);
         }
+    }
+}
+
+/// What is kept under a key, whose slot is its group: aggregates and, where rows may be taken back, their number.
+struct Groups<'a> {
+    aggregation: &'a mut Aggregation,
+    rows: &'a mut Option<Vec<i64>>,
+}
+
+impl Movable for Groups<'_> {
+    fn writer<'a>(&'a self, slots: &'a [u32]) -> Result<impl ValueWriter + 'a> {
+        let groups = GroupWriter::new(self.aggregation, slots)?;
+        let rows = Plain(|slot: u32, out: &mut StateEncoder| {
+            if let Some(rows) = &*self.rows {
+                out.i64(rows[slot as usize]);
+            }
+        });
+        Ok((rows, groups))
+    }
+
+    fn reader(&mut self, now: i64) -> impl ValueReader + '_ {
+        let groups = GroupReader::new(self.aggregation, now);
+        Reader { aggregation: self.aggregation, rows: self.rows, groups }
+    }
+
+    fn leave(&mut self, slots: &[u32]) -> Result<()> {
+        self.aggregation.reset(slots);
+        if let Some(rows) = self.rows {
+            slots.iter().for_each(|slot| rows[*slot as usize] = 0);
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self) -> Result<()> {
+        *self.aggregation = self.aggregation.emptied()?;
+        self.rows.iter_mut().for_each(|rows| *rows = Vec::new());
+        Ok(())
+    }
+}
+
+struct Reader<'a> {
+    aggregation: &'a mut Aggregation,
+    rows: &'a mut Option<Vec<i64>>,
+    groups: GroupReader,
+}
+
+impl ValueReader for Reader<'_> {
+    fn read(&mut self, slot: u32, input: &mut StateDecoder<'_>) -> Result<(), StateError> {
+        if let Some(rows) = self.rows {
+            rows.resize(rows.len().max(slot as usize + 1), 0);
+            rows[slot as usize] = input.i64()?;
+        }
+        self.groups.read(self.aggregation, slot, input)
+    }
+
+    fn finish(self) -> Result<()> {
+        self.groups.finish(self.aggregation)
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow::array::ArrayRef;
 use flott_plan::logical::WindowKind;
 use flott_plan::physical::{WindowAggregate, WindowSource};
-use flott_state::{KeySlots, StateReader, StateWriter};
+use flott_state::{KeySlots, StateDecoder, StateEncoder, StateError, StateReader, StateWriter};
 use flott_types::Schema;
 
 use super::fired::Fired;
@@ -14,6 +14,7 @@ use super::{TimedRows, Windows};
 use crate::context::OperatorContext;
 use crate::late::LateRows;
 use crate::operators::aggregation::{Aggregation, GroupReader, GroupWriter, GroupedRows, pick};
+use crate::operators::movable::{self, Movable, ValueReader, ValueWriter};
 use crate::operators::window::{Session, SessionMap, WallClock};
 use crate::{Result, RuntimeError};
 
@@ -102,6 +103,18 @@ impl Sessions {
         self.free.push(group);
     }
 
+    /// The keys, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, KeptSessions<'_>) {
+        let sessions = KeptSessions {
+            clock: &self.clock,
+            open: &mut self.open,
+            aggregation: &mut self.aggregation,
+            rows: &mut self.rows,
+            free: &mut self.free,
+        };
+        (&mut self.slots, sessions)
+    }
+
     fn state_schema(&self) -> String {
         self.slots.schema(&self.aggregation.schema())
     }
@@ -112,6 +125,8 @@ impl Windows for Sessions {
         let count = rows.times.len();
         let keys = pick(rows.columns, &self.spec.keys);
         let keys = self.slots.encoder().encode(&keys, count)?;
+        let (slots, mut kept) = self.parts();
+        movable::load(slots, &mut kept, &keys, rows.now)?;
         let (mut late, mut flushed) = (LateRows::new(), 0);
         let mut groups: Vec<(u32, i8)> = Vec::with_capacity(count);
         for (row, time) in rows.times.iter().enumerate() {
@@ -131,6 +146,7 @@ impl Windows for Sessions {
                 None => self.slots.write_one(&keys, row, 0)?.0,
             };
             self.slots.changed(slot);
+            self.slots.meet(&[slot]);
             let group = if met.is_empty() {
                 let group = self.new_group();
                 self.open.begin(slot, met.start, time, group);
@@ -164,7 +180,7 @@ impl Windows for Sessions {
 
     fn fire(&mut self, until: i64, out: &mut Fired) -> Result<()> {
         let (mut slots, mut bounds, mut groups, mut ended) = (vec![], vec![], vec![], vec![]);
-        while self.next_firing().is_some_and(|firing| firing <= until) {
+        while self.open.next_end().is_some_and(|end| self.firing(end) <= until) {
             let Some((slot, session)) = self.open.pop() else { break };
             ended.push((slot, session.payload));
             if !self.spec.retracts || self.rows[session.payload as usize] != 0 {
@@ -190,44 +206,134 @@ impl Windows for Sessions {
     }
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
-        let slots = self.slots.to_write(state).into_iter();
-        let groups: Vec<u32> =
-            slots.flat_map(|slot| self.open.of(slot)).map(|session| session.payload).collect();
-        let mut writer = GroupWriter::new(&self.aggregation, &groups)?;
         let section = state.keyed(SECTION, VERSION, &self.state_schema());
-        self.slots.snapshot(section, |slot, out| {
-            out.list(self.open.of(slot).iter(), |out, session| {
-                out.i64(session.start);
-                out.i64(session.end);
-                out.i64(self.rows[session.payload as usize]);
-                writer.write(out);
-            });
-        })?;
-        writer.finish()?;
+        let (slots, kept) = self.parts();
+        movable::snapshot(slots, &kept, section)?;
         self.slots.handed_over(state);
         Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed(SECTION, VERSION, &self.state_schema())?;
-        let mut reader = GroupReader::new(&self.aggregation, ctx.now());
-        let Self { slots, open, aggregation, rows, .. } = self;
-        slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
-            let sessions = input.list(|input| {
-                let (start, end) = (input.i64()?, input.i64()?);
-                let payload = rows.len() as u32;
-                rows.push(input.i64()?);
-                reader.read(aggregation, payload, input)?;
-                Ok(Session { start, end, payload })
-            })?;
-            open.restore(slot, sessions);
-            Ok(())
-        })?;
-        reader.finish(&mut self.aggregation)
+        let (slots, mut kept) = self.parts();
+        movable::restore(slots, &mut kept, entries, ctx.now(), ctx)
+    }
+
+    fn spills(&self) -> bool {
+        !self.spec.keys.is_empty()
+    }
+
+    fn make_way(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.memory(), room);
+        let (slots, mut kept) = self.parts();
+        movable::make_way(slots, &mut kept, bytes, ctx).map(drop)
+    }
+
+    fn next_due(&self) -> Option<i64> {
+        self.slots.next_due()
+    }
+
+    fn wake(&mut self, until: i64, out: &mut Fired, ctx: &OperatorContext) -> Result<()> {
+        let (slots, mut kept) = self.parts();
+        let reached = movable::load_due(slots, &mut kept, until, ctx)?;
+        self.fire(reached, out)
     }
 
     fn memory(&self) -> usize {
         let groups = self.rows.capacity() * 8 + self.free.capacity() * 4;
         self.slots.memory() + self.open.memory() + self.aggregation.memory() + groups
+    }
+}
+
+/// What is kept under a key: sessions with their aggregates.
+struct KeptSessions<'a> {
+    clock: &'a WallClock,
+    open: &'a mut SessionMap<u32>,
+    aggregation: &'a mut Aggregation,
+    rows: &'a mut Vec<i64>,
+    free: &'a mut Vec<u32>,
+}
+
+impl Movable for KeptSessions<'_> {
+    fn writer<'a>(&'a self, slots: &'a [u32]) -> Result<impl ValueWriter + 'a> {
+        let sessions = slots.iter().flat_map(|slot| self.open.of(*slot));
+        let groups: Vec<u32> = sessions.map(|session| session.payload).collect();
+        let groups = GroupWriter::new(self.aggregation, groups)?;
+        Ok(Writer { of: self, groups })
+    }
+
+    fn reader(&mut self, now: i64) -> impl ValueReader + '_ {
+        let groups = GroupReader::new(self.aggregation, now);
+        Reader { to: self, groups }
+    }
+
+    fn leave(&mut self, slots: &[u32]) -> Result<()> {
+        let sessions = slots.iter().flat_map(|slot| self.open.take(*slot));
+        let groups: Vec<u32> = sessions.map(|session| session.payload).collect();
+        self.aggregation.reset(&groups);
+        groups.iter().for_each(|group| self.rows[*group as usize] = 0);
+        self.free.extend(groups);
+        Ok(())
+    }
+
+    fn give_back(&mut self) -> Result<()> {
+        self.open.give_back();
+        *self.aggregation = self.aggregation.emptied()?;
+        (*self.rows, *self.free) = Default::default();
+        Ok(())
+    }
+
+    fn dues(&self, slots: &[u32]) -> Vec<(u32, i64)> {
+        let first = |slot: &u32| self.open.of(*slot).iter().map(|session| session.end).min();
+        let due = |end: i64| self.clock.firing(end.saturating_sub(1));
+        slots.iter().filter_map(|slot| Some((*slot, due(first(slot)?)))).collect()
+    }
+}
+
+struct Writer<'a, 'b> {
+    of: &'a KeptSessions<'b>,
+    groups: GroupWriter<'a>,
+}
+
+impl ValueWriter for Writer<'_, '_> {
+    fn write(&mut self, slot: u32, out: &mut StateEncoder) {
+        out.list(self.of.open.of(slot).iter(), |out, session| {
+            out.i64(session.start);
+            out.i64(session.end);
+            out.i64(self.of.rows[session.payload as usize]);
+            self.groups.write(out);
+        });
+    }
+
+    fn finish(self) -> Result<()> {
+        self.groups.finish()
+    }
+}
+
+struct Reader<'a, 'b> {
+    to: &'a mut KeptSessions<'b>,
+    groups: GroupReader,
+}
+
+impl ValueReader for Reader<'_, '_> {
+    fn read(&mut self, slot: u32, input: &mut StateDecoder<'_>) -> Result<(), StateError> {
+        let (to, groups) = (&mut *self.to, &mut self.groups);
+        let sessions = input.list(|input| {
+            let (start, end) = (input.i64()?, input.i64()?);
+            let rows = input.i64()?;
+            let payload = to.free.pop().unwrap_or_else(|| {
+                to.rows.push(0);
+                to.rows.len() as u32 - 1
+            });
+            to.rows[payload as usize] = rows;
+            groups.read(to.aggregation, payload, input)?;
+            Ok(Session { start, end, payload })
+        })?;
+        to.open.restore(slot, sessions);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        self.groups.finish(self.to.aggregation)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
@@ -14,7 +14,7 @@ use flott_types::Schema;
 use super::fired::Fired;
 use super::pane::{Pane, PaneSpec};
 use super::{TimedRows, Windows};
-use crate::context::OperatorContext;
+use crate::context::{OperatorContext, TaskInfo};
 use crate::late::LateRows;
 use crate::operators::window::{Slices, WallClock, instants};
 use crate::{Result, RuntimeError};
@@ -30,6 +30,9 @@ const TIMES_VERSION: u16 = 1;
 /// What tells the keys of a slice from those of others: its end behind the key.
 const SUFFIX: usize = size_of::<i64>();
 
+/// A window of which keys are on disk is given in about so many parts.
+const PARTS: u16 = 16;
+
 /// Slices by their ends.
 pub(super) struct Sliced {
     cut: Cut,
@@ -41,6 +44,13 @@ pub(super) struct Sliced {
     /// Whether the slices of a window are merged from the first to the last.
     in_order: bool,
     memory: usize,
+    /// How often rows came.
+    uses: u64,
+    /// The key groups of the task, and how many there are in all.
+    owned: Range<u16>,
+    max_parallelism: u16,
+    /// Of the window that is given in parts the next key group.
+    given: u16,
     /// Slices that are over and that the last snapshot holds: their ends and keys.
     over: Vec<(i64, KeySlots)>,
 }
@@ -59,6 +69,16 @@ struct Slice {
     start: i64,
     /// The bytes it was last accounted for.
     memory: usize,
+    /// When rows of it came last.
+    used: u64,
+}
+
+impl Slice {
+    fn account(&mut self, all: &mut usize) {
+        let memory = self.pane.memory();
+        *all = *all + memory - self.memory;
+        self.memory = memory;
+    }
 }
 
 impl Cut {
@@ -86,7 +106,13 @@ impl Cut {
 
 impl Sliced {
     /// The slices of an operator; `None` for SESSION, which has none.
-    pub fn new(spec: &WindowAggregate, input: &Schema, clock: &WallClock) -> Result<Option<Self>> {
+    pub fn new(
+        spec: &WindowAggregate,
+        input: &Schema,
+        clock: &WallClock,
+        task: &TaskInfo,
+    ) -> Result<Option<Self>> {
+        let (first, last) = task.key_groups.bounds();
         let cut = match &spec.window {
             WindowSource::Attached { start, .. } => Cut::Attached { start: *start },
             WindowSource::Assign(window) => match Slices::of(window.kind) {
@@ -102,6 +128,10 @@ impl Sliced {
             due: BTreeSet::new(),
             in_order: spec.group_window.is_some(),
             memory: 0,
+            uses: 0,
+            owned: first..last.saturating_add(1),
+            max_parallelism: task.max_parallelism,
+            given: 0,
             over: Vec::new(),
         }))
     }
@@ -165,17 +195,22 @@ impl Sliced {
         let slice = match self.slices.entry(slice) {
             Entry::Occupied(slice) => slice.into_mut(),
             Entry::Vacant(free) => {
-                free.insert(Slice { pane: Pane::new(&self.spec)?, start, memory: 0 })
+                free.insert(Slice { pane: Pane::new(&self.spec)?, start, memory: 0, used: 0 })
             }
         };
         slice.pane.add(&self.spec, columns, signs, count, now)?;
-        let memory = slice.pane.memory();
-        self.memory = self.memory + memory - slice.memory;
-        slice.memory = memory;
+        self.uses += 1;
+        slice.used = self.uses;
+        slice.account(&mut self.memory);
         Ok(())
     }
 
     fn fire_window(&mut self, window: i64, out: &mut Fired) -> Result<()> {
+        if self.is_spilled(window) {
+            self.give_part(window, self.owned.clone(), out)?;
+            self.leave(&self.ends(window), window);
+            return Ok(());
+        }
         let Cut::Slices(slices) = self.cut else {
             if let Some(slice) = self.slices.get(&window) {
                 emit(&slice.pane, slice.start, window, out)?;
@@ -184,8 +219,7 @@ impl Sliced {
             return Ok(());
         };
         let start = slices.window_start(window);
-        let inside = (Bound::Excluded(start), Bound::Included(window));
-        let ends: Vec<i64> = self.slices.range(inside).map(|(end, _)| *end).collect();
+        let ends = self.ends(window);
         let Some((first, others)) = ends.split_first() else { return Ok(()) };
         if slices.accumulates() {
             self.accumulate(*first, others)?;
@@ -195,10 +229,8 @@ impl Sliced {
                 emit(&all.pane, start, window, out)?;
             }
         } else {
-            // Flink begins with the latest slice, but for group windows, which shows in what keeps its
-            // rows in order.
             let mut in_order = ends.clone();
-            if !self.in_order {
+            if !self.merges_in_order() {
                 in_order.reverse();
             }
             let mut merged = Pane::new(&self.spec)?;
@@ -207,15 +239,59 @@ impl Sliced {
             }
             emit(&merged, start, window, out)?;
         }
+        self.leave(&ends, window);
+        Ok(())
+    }
+
+    /// The slices of a window.
+    fn ends(&self, window: i64) -> Vec<i64> {
+        let start = match &self.cut {
+            Cut::Slices(slices) => slices.window_start(window),
+            Cut::Attached { .. } => window.saturating_sub(1),
+        };
+        let inside = (Bound::Excluded(start), Bound::Included(window));
+        self.slices.range(inside).map(|(end, _)| *end).collect()
+    }
+
+    /// Drops slices of a window that was given, but for those of a later one.
+    fn leave(&mut self, ends: &[i64], window: i64) {
         for end in ends {
-            match slices.next_window(end, window) {
-                Some(next) if self.slices.contains_key(&end) => {
+            match self.cut.next_window(*end, window) {
+                Some(next) if self.slices.contains_key(end) => {
                     self.due.insert(next);
                 }
-                _ => self.remove(end),
+                _ => self.remove(*end),
             }
         }
-        Ok(())
+    }
+
+    /// Gives the rows of some key groups of a window, of which keys are on disk.
+    fn give_part(&mut self, window: i64, groups: Range<u16>, out: &mut Fired) -> Result<()> {
+        let mut ends = self.ends(window);
+        let start = match (&self.cut, ends.first().and_then(|end| self.slices.get(end))) {
+            (Cut::Slices(slices), _) => slices.window_start(window),
+            (Cut::Attached { .. }, slice) => slice.map_or(window, |slice| slice.start),
+        };
+        if !self.merges_in_order() {
+            ends.reverse();
+        }
+        let mut merged = Pane::new(&self.spec)?;
+        for slice in ends.iter().filter_map(|end| self.slices.get(end)) {
+            merged.merge_groups(&slice.pane, groups.clone(), self.max_parallelism, &self.spec)?;
+        }
+        emit(&merged, start, window, out)
+    }
+
+    /// Whether slices of a window are merged from the first to the last. Flink begins with the latest, but for
+    /// group windows and CUMULATE, which shows in what keeps its rows in order.
+    fn merges_in_order(&self) -> bool {
+        let accumulates = matches!(&self.cut, Cut::Slices(slices) if slices.accumulates());
+        self.in_order || accumulates
+    }
+
+    /// Whether some slice of a window has keys on disk.
+    fn is_spilled(&self, window: i64) -> bool {
+        self.ends(window).iter().any(|end| self.slices[end].pane.is_spilled())
     }
 
     /// Merges slices into the first, for good.
@@ -224,9 +300,7 @@ impl Sliced {
             let Some(other) = self.take(*end) else { continue };
             if let Some(slice) = self.slices.get_mut(&first) {
                 slice.pane.merge(&other.pane, 0)?;
-                let memory = slice.pane.memory();
-                self.memory = self.memory + memory - slice.memory;
-                slice.memory = memory;
+                slice.account(&mut self.memory);
             }
             self.forget(*end, other);
         }
@@ -383,7 +457,7 @@ impl Windows for Sliced {
             if !self.slices.contains_key(&end) {
                 let pane = Pane::new(&self.spec)?;
                 readers.insert(end, pane.reader(ctx.now()));
-                self.slices.insert(end, Slice { pane, start, memory: 0 });
+                self.slices.insert(end, Slice { pane, start, memory: 0, used: 0 });
             }
             self.due.insert(due);
             let (Some(slice), Some(reader)) = (self.slices.get_mut(&end), readers.get_mut(&end))
@@ -405,5 +479,63 @@ impl Windows for Sliced {
 
     fn memory(&self) -> usize {
         self.memory
+    }
+
+    fn spills(&self) -> bool {
+        !self.spec.keys.is_empty()
+    }
+
+    /// Slices that no rows come to any more leave first, as a whole.
+    fn make_way(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let crowded = ctx.task().memory.space().is_some_and(|space| space.is_crowded());
+        if !crowded && self.memory <= room / 2 {
+            return Ok(());
+        }
+        let mut ends: Vec<(u64, i64)> = self.slices.iter().map(|(end, s)| (s.used, *end)).collect();
+        ends.sort_unstable();
+        let hottest = ends.pop();
+        for (_, end) in ends {
+            if let Some(slice) = self.slices.get_mut(&end)
+                && (crowded || self.memory > room / 2)
+            {
+                slice.pane.make_way(0, ctx)?;
+                slice.account(&mut self.memory);
+            }
+        }
+        if let Some(slice) = hottest.and_then(|(_, end)| self.slices.get_mut(&end)) {
+            let others = self.memory - slice.memory;
+            slice.pane.make_way(room.saturating_sub(others), ctx)?;
+            slice.account(&mut self.memory);
+        }
+        Ok(())
+    }
+
+    fn next_due(&self) -> Option<i64> {
+        let first = self.due.first()?;
+        let is_spilled = self.slices.values().any(|slice| slice.pane.is_spilled());
+        is_spilled.then(|| self.firing(*first))
+    }
+
+    /// Gives the first window: as a whole if it is in memory, else some key groups.
+    fn wake(&mut self, until: i64, out: &mut Fired, _ctx: &OperatorContext) -> Result<()> {
+        let Some(window) = self.due.first().copied() else { return Ok(()) };
+        if self.firing(window) > until {
+            return Ok(());
+        }
+        if !self.is_spilled(window) {
+            self.due.pop_first();
+            return self.fire_window(window, out);
+        }
+        let from = self.given.max(self.owned.start);
+        let part = (self.owned.len() as u16 / PARTS).max(1);
+        let to = from.saturating_add(part).min(self.owned.end);
+        self.give_part(window, from..to, out)?;
+        self.given = to;
+        if to == self.owned.end {
+            self.given = 0;
+            self.due.pop_first();
+            self.leave(&self.ends(window), window);
+        }
+        Ok(())
     }
 }

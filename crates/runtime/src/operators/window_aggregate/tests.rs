@@ -414,3 +414,13 @@ fn days_of_a_zone_are_as_long_as_they_are() {
     let (start, end) = (shown("2025-03-09T00:00:00Z"), shown("2025-03-10T00:00:00Z"));
     assert_eq!(given[0].1[..5], [start, Value::string("a"), end.clone(), end, Value::Int(2)]);
 }
+
+#[test]
+fn windows_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        windows_hold_what_counting_by_hand_gives();
+        windows_of_processing_time_fire_by_the_clock();
+        windows_that_the_input_names_are_kept_apart();
+        days_of_a_zone_are_as_long_as_they_are();
+    });
+}

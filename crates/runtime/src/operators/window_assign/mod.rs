@@ -109,15 +109,19 @@ impl WindowAssignOperator {
         Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
     }
 
-    /// Asks to be called when the next session of processing time is over: its last millisecond
-    /// still takes rows.
+    /// Asks to be called when the next session of processing time is over.
     fn register(&self, ctx: &mut OperatorContext) {
         if let Windows::Sessions(sessions) = &self.windows
             && !self.window.is_rowtime
             && let Some(firing) = sessions.next_firing()
         {
-            ctx.register_timer(firing.saturating_add(1));
+            ctx.register_timer(firing.saturating_add(self.delay()));
         }
+    }
+
+    /// How long after its instant a session is given: in processing time its last millisecond still takes rows.
+    fn delay(&self) -> i64 {
+        i64::from(!self.window.is_rowtime)
     }
 
     /// Gives the rows of the sessions that end up to an instant.
@@ -194,6 +198,29 @@ impl Operator for WindowAssignOperator {
             Windows::Aligned(_) => 0,
             Windows::Sessions(sessions) => sessions.memory(),
         }
+    }
+
+    fn spills(&self) -> bool {
+        matches!(&self.windows, Windows::Sessions(sessions) if sessions.spills())
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        match &mut self.windows {
+            Windows::Aligned(_) => Ok(()),
+            Windows::Sessions(sessions) => sessions.make_way(room, ctx),
+        }
+    }
+
+    fn due_on_disk(&self) -> Option<i64> {
+        let Windows::Sessions(sessions) = &self.windows else { return None };
+        sessions.next_due().map(|due| due.saturating_add(self.delay()))
+    }
+
+    fn wake(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
+        let until = until.saturating_sub(self.delay());
+        let Windows::Sessions(sessions) = &mut self.windows else { return Ok(()) };
+        let reached = sessions.load_due(until, ctx)?;
+        self.fire(reached, ctx)
     }
 
     fn handles_marks(&self) -> bool {

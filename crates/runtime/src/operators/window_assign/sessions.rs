@@ -2,13 +2,14 @@
 
 use arrow::array::ArrayRef;
 use flott_plan::physical::WindowOf;
-use flott_state::{KeySlots, RowStore, StateReader, StateWriter};
+use flott_state::{KeySlots, RowStore, StateDecoder, StateEncoder, StateReader, StateWriter};
 use flott_types::{DataType, Schema};
 
 use crate::Result;
 use crate::context::OperatorContext;
 use crate::late::LateRows;
 use crate::operators::aggregation::pick;
+use crate::operators::movable::{self, Movable, Plain, PlainReader, ValueReader, ValueWriter};
 use crate::operators::window::{Session, SessionMap, WallClock};
 
 /// The name and version of the state.
@@ -53,6 +54,8 @@ impl SessionRows {
     ) -> Result<LateRows> {
         let keys = pick(columns, &self.partition);
         let keys = self.slots.encoder().encode(&keys, times.len())?;
+        let (slots, mut kept) = self.parts();
+        movable::load(slots, &mut kept, &keys, 0)?;
         let encoded = self.rows.encode(columns, times.len())?;
         let mut late = LateRows::new();
         for (row, time) in times.iter().enumerate() {
@@ -68,6 +71,7 @@ impl SessionRows {
                 None => self.slots.write_one(&keys, row, 0)?.0,
             };
             self.slots.changed(slot);
+            self.slots.meet(&[slot]);
             let id = self.rows.insert(&encoded, row)?;
             if met.is_empty() {
                 self.open.begin(slot, met.start, time, vec![id]);
@@ -82,13 +86,37 @@ impl SessionRows {
 
     /// When the next session ends.
     pub fn next_firing(&self) -> Option<i64> {
-        self.open.next_end().map(|end| self.firing(end))
+        let in_memory = self.open.next_end().map(|end| self.firing(end));
+        in_memory.into_iter().chain(self.next_due()).min()
+    }
+
+    /// When the next session on disk ends, or one that has been there.
+    pub fn next_due(&self) -> Option<i64> {
+        self.slots.next_due()
+    }
+
+    /// Brings back keys whose sessions end up to an instant; gives the instant up to which that has been done.
+    pub fn load_due(&mut self, until: i64, ctx: &OperatorContext) -> Result<i64> {
+        let (slots, mut kept) = self.parts();
+        movable::load_due(slots, &mut kept, until, ctx)
+    }
+
+    /// Moves keys to disk, so that `room` bytes are enough for the rest.
+    pub fn make_way(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.memory(), room);
+        let (slots, mut kept) = self.parts();
+        movable::make_way(slots, &mut kept, bytes, ctx).map(drop)
+    }
+
+    /// Whether keys can move to disk.
+    pub fn spills(&self) -> bool {
+        !self.partition.is_empty()
     }
 
     /// The rows of the sessions that end up to an instant, and each row's session.
     pub fn fire(&mut self, until: i64) -> Result<Fired> {
         let (mut ids, mut bounds) = (Vec::new(), Vec::new());
-        while self.next_firing().is_some_and(|firing| firing <= until) {
+        while self.open.next_end().is_some_and(|end| self.firing(end) <= until) {
             let Some((slot, session)) = self.open.pop() else { break };
             ids.extend(session.payload);
             bounds.resize(ids.len(), (session.start, session.end));
@@ -106,13 +134,8 @@ impl SessionRows {
     /// Writes the state.
     pub fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION, VERSION, &self.schema());
-        self.slots.snapshot(section, |slot, out| {
-            out.list(self.open.of(slot).iter(), |out, session| {
-                out.i64(session.start);
-                out.i64(session.end);
-                self.rows.write_rows(&session.payload, out);
-            });
-        })?;
+        let (slots, kept) = self.parts();
+        movable::snapshot(slots, &kept, section)?;
         self.slots.handed_over(state);
         Ok(())
     }
@@ -120,18 +143,14 @@ impl SessionRows {
     /// Takes up state that was written.
     pub fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed(SECTION, VERSION, &self.schema())?;
-        let Self { slots, open, rows, .. } = self;
-        slots.restore(ctx.task().max_parallelism, ctx.now(), entries, |slot, _, input| {
-            let sessions = input.list(|input| {
-                let (start, end) = (input.i64()?, input.i64()?);
-                let mut payload = Vec::new();
-                rows.read_rows(input, &mut payload)?;
-                Ok(Session { start, end, payload })
-            })?;
-            open.restore(slot, sessions);
-            Ok(())
-        })?;
-        Ok(())
+        let (slots, mut kept) = self.parts();
+        movable::restore(slots, &mut kept, entries, ctx.now(), ctx)
+    }
+
+    /// The keys, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, Sessions<'_>) {
+        let sessions = Sessions { clock: &self.clock, open: &mut self.open, rows: &mut self.rows };
+        (&mut self.slots, sessions)
     }
 
     /// The bytes held.
@@ -145,5 +164,56 @@ impl SessionRows {
 
     fn schema(&self) -> String {
         self.slots.schema(&self.rows.codec().schema())
+    }
+}
+
+/// What is kept under a key: sessions with their rows.
+struct Sessions<'a> {
+    clock: &'a WallClock,
+    open: &'a mut SessionMap<Vec<u32>>,
+    rows: &'a mut RowStore,
+}
+
+impl Movable for Sessions<'_> {
+    fn writer<'a>(&'a self, _slots: &'a [u32]) -> Result<impl ValueWriter + 'a> {
+        Ok(Plain(|slot: u32, out: &mut StateEncoder| {
+            out.list(self.open.of(slot).iter(), |out, session| {
+                out.i64(session.start);
+                out.i64(session.end);
+                self.rows.write_rows(&session.payload, out);
+            });
+        }))
+    }
+
+    fn reader(&mut self, _now: i64) -> impl ValueReader + '_ {
+        PlainReader(|slot: u32, input: &mut StateDecoder<'_>| {
+            let sessions = input.list(|input| {
+                let (start, end) = (input.i64()?, input.i64()?);
+                let mut payload = Vec::new();
+                self.rows.read_rows(input, &mut payload)?;
+                Ok(Session { start, end, payload })
+            })?;
+            self.open.restore(slot, sessions);
+            Ok(())
+        })
+    }
+
+    fn leave(&mut self, slots: &[u32]) -> Result<()> {
+        for session in slots.iter().flat_map(|slot| self.open.take(*slot)) {
+            session.payload.into_iter().for_each(|id| self.rows.remove(id));
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self) -> Result<()> {
+        self.open.give_back();
+        *self.rows = self.rows.emptied();
+        Ok(())
+    }
+
+    fn dues(&self, slots: &[u32]) -> Vec<(u32, i64)> {
+        let first = |slot: &u32| self.open.of(*slot).iter().map(|session| session.end).min();
+        let due = |end: i64| self.clock.firing(end.saturating_sub(1));
+        slots.iter().filter_map(|slot| Some((*slot, due(first(slot)?)))).collect()
     }
 }

@@ -200,3 +200,11 @@ proptest! {
         Ways { make: &make, inputs, output, gathers: Gathers::No }.agree(harness.fed())?;
     }
 }
+
+#[test]
+fn sessions_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        rows_come_with_the_sessions_of_their_keys();
+        rows_of_a_session_wait_for_its_end();
+    });
+}

@@ -1,5 +1,6 @@
 //! Top-N and deduplication by window.
 
+mod kept;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,7 @@ use flott_state::{KeySlots, StateReader, StateWriter, TimerQueue};
 use flott_types::{ChangelogBatch, DataType, Schema};
 
 use super::aggregation::pick;
+use super::movable;
 use super::rank::{Bounds, Partition, walk};
 use super::ranking::{Changes, Released, Run, SortedRows};
 use super::window::{WallClock, instants};
@@ -17,6 +19,7 @@ use crate::Result;
 use crate::context::{OperatorContext, TaskInfo};
 use crate::late::LateRows;
 use crate::operator::Operator;
+use kept::KeptWindows;
 
 /// The section of its state, and the version of its layout.
 const SECTION: (&str, u16) = ("window rows", 1);
@@ -25,7 +28,7 @@ const SECTION: (&str, u16) = ("window rows", 1);
 /// window's last millisecond: Flink's window rank and window deduplication.
 ///
 /// A row whose window has ended is late: dropped and counted. Windows that end at once leave in the order in
-/// which their first rows came.
+/// which their first rows came, those on disk part by part in the order of their keys.
 pub struct WindowRankOperator {
     partition: Vec<usize>,
     window_end: usize,
@@ -101,6 +104,8 @@ impl WindowRankOperator {
     fn apply(&mut self, batch: &ChangelogBatch, ctx: &mut OperatorContext) -> Result<()> {
         let columns = batch.rows.columns();
         let keys = self.slots.encoder().encode(&pick(columns, &self.partition), batch.len())?;
+        let (slots, mut kept) = self.parts();
+        movable::load(slots, &mut kept, &keys, 0)?;
         let arrivals = self.sorted.arrivals(columns, batch.len())?;
         let (ends, _) = instants(&columns[self.window_end])?;
         let lasts = match self.end {
@@ -117,6 +122,7 @@ impl WindowRankOperator {
                     continue;
                 }
                 let (slot, fresh) = self.slots.write_one(&keys, row, 0)?;
+                self.slots.meet(&[slot]);
                 if fresh {
                     let last = lasts.get(row).copied().unwrap_or(self.bounds.end);
                     self.open_window(slot, firing, last);
@@ -204,6 +210,18 @@ impl WindowRankOperator {
         Ok(())
     }
 
+    /// The keys, and what is kept under them.
+    fn parts(&mut self) -> (&mut KeySlots, KeptWindows<'_>) {
+        let windows = KeptWindows {
+            windows: &mut self.windows,
+            timers: &mut self.timers,
+            next: &mut self.next,
+            sorted: &mut self.sorted,
+            run_bytes: &mut self.run_bytes,
+        };
+        (&mut self.slots, windows)
+    }
+
     fn account(&mut self) {
         self.state_bytes = self.slots.memory()
             + self.sorted.memory()
@@ -240,40 +258,46 @@ impl Operator for WindowRankOperator {
 
     fn snapshot(&mut self, state: &mut StateWriter) -> Result<()> {
         let section = state.keyed(SECTION.0, SECTION.1, &self.state_schema());
-        self.slots.snapshot(section, |slot, out| {
-            let window = &self.windows[slot as usize];
-            out.i64(window.timer.0);
-            out.u64(window.timer.1);
-            out.u64(window.last);
-            self.sorted.write(&window.rows, out);
-        })?;
+        let (slots, kept) = self.parts();
+        movable::snapshot(slots, &kept, section)?;
         self.slots.handed_over(state);
         Ok(())
     }
 
     fn restore(&mut self, state: &StateReader<'_>, ctx: &OperatorContext) -> Result<()> {
         let entries = state.keyed(SECTION.0, SECTION.1, &self.state_schema())?;
-        let groups = ctx.task().max_parallelism;
-        let (windows, timers, next) = (&mut self.windows, &mut self.timers, &mut self.next);
-        let sorted = &mut self.sorted;
-        self.slots.restore(groups, ctx.now(), entries, |slot, _version, input| {
-            let timer = (input.i64()?, input.u64()?);
-            let last = input.u64()?;
-            let rows = sorted.read(input)?;
-            windows.resize_with(windows.len().max(slot as usize + 1), Window::default);
-            windows[slot as usize] = Window { rows, last, timer };
-            timers.register(timer.0, (timer.1, slot));
-            *next = (*next).max(timer.1.saturating_add(1));
-            Ok(())
-        })?;
-        self.sorted.restore_keys()?;
-        self.run_bytes = self.windows.iter().map(|window| window.rows.memory()).sum();
+        let (slots, mut kept) = self.parts();
+        movable::restore(slots, &mut kept, entries, ctx.now(), ctx)?;
         self.account();
         Ok(())
     }
 
     fn state_bytes(&self) -> usize {
         self.state_bytes
+    }
+
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn spill(&mut self, room: usize, ctx: &OperatorContext) -> Result<()> {
+        let bytes = (self.state_bytes, room);
+        let (slots, mut kept) = self.parts();
+        if movable::make_way(slots, &mut kept, bytes, ctx)? {
+            self.account();
+        }
+        Ok(())
+    }
+
+    fn due_on_disk(&self) -> Option<i64> {
+        self.slots.next_due()
+    }
+
+    fn wake(&mut self, until: i64, ctx: &mut OperatorContext) -> Result<()> {
+        let (slots, mut kept) = self.parts();
+        let reached = movable::load_due(slots, &mut kept, until, ctx)?;
+        self.fire(reached);
+        self.finish(ctx)
     }
 
     fn handles_marks(&self) -> bool {

@@ -283,3 +283,8 @@ fn state_is_freed_when_windows_end() {
     }
     assert!(after[29] <= after[3] * 5 / 4, "{after:?}");
 }
+
+#[test]
+fn windows_on_disk_are_as_good() {
+    crate::testing::on_disk(2, windows_give_their_first_rows_when_they_end);
+}

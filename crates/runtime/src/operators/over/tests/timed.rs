@@ -379,3 +379,14 @@ fn idle_partitions_expire() {
     }
     assert_eq!(counts, [Value::Int(1), Value::Int(2), Value::Int(1)]);
 }
+
+#[test]
+fn partitions_on_disk_are_as_good() {
+    crate::testing::on_disk(2, || {
+        rows_see_what_the_definition_says();
+        processing_time_gives_rows_as_they_come();
+        partitions_of_range_are_forgotten_when_their_time_is_over();
+        a_range_of_processing_time_comes_out_when_its_millisecond_is_over();
+        idle_partitions_expire();
+    });
+}

@@ -187,3 +187,13 @@ fn idle_partitions_expire() {
     assert_eq!(feed(1, 3, 100), [3]);
     assert_eq!(feed(1, 4, 0), [1]);
 }
+
+#[test]
+fn partitions_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        the_result_equals_the_batch_query();
+        rows_that_are_taken_back_leave_nothing();
+        what_was_never_there_is_passed_over();
+        idle_partitions_expire();
+    });
+}

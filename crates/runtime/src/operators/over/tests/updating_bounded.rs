@@ -123,3 +123,8 @@ fn rows_that_are_taken_back_leave_nothing_and_idle_partitions_expire() {
     }
     assert!(sizes[1..].iter().all(|size| *size <= sizes[1]), "{sizes:?}");
 }
+
+#[test]
+fn partitions_on_disk_are_as_good() {
+    crate::testing::on_disk(1, the_result_equals_the_batch_query);
+}

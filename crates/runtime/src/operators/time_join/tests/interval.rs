@@ -225,3 +225,10 @@ fn processing_time_bounds_rows_by_when_they_come() {
     let given: Vec<Pair> = taken(&mut it, false).into_iter().map(|(_, pair)| pair).collect();
     assert_eq!(given, [(Some((Some(2), 0, 2)), None)]);
 }
+
+pub(super) fn keys_on_disk_are_as_good() {
+    rows_come_out_once_they_meet_or_no_longer_can();
+    late_rows_meet_what_is_left_and_each_row_is_padded_once_at_most();
+    batches_give_what_row_by_row_gives();
+    processing_time_bounds_rows_by_when_they_come();
+}

@@ -170,3 +170,12 @@ fn residual() -> flott_functions::Expr {
     let column = |index| flott_functions::Expr::column(index, DataType::bigint());
     flott_functions::Expr::builtin("<", vec![column(2), column(5)]).unwrap()
 }
+
+#[test]
+fn keys_on_disk_are_as_good() {
+    crate::testing::on_disk(1, || {
+        interval::keys_on_disk_are_as_good();
+        temporal::keys_on_disk_are_as_good();
+        window::keys_on_disk_are_as_good();
+    });
+}

@@ -194,3 +194,11 @@ fn idle_keys_are_forgotten() {
     it.end(1).unwrap();
     assert_eq!(taken(&mut it, false), [(RowKind::Insert, (Some((Some(1), 5, 1)), None))]);
 }
+
+pub(super) fn keys_on_disk_are_as_good() {
+    each_row_meets_the_version_of_its_time();
+    late_left_rows_come_out_once();
+    left_rows_keep_their_kinds_and_order();
+    in_processing_time_the_latest_version_counts();
+    idle_keys_are_forgotten();
+}

@@ -158,3 +158,8 @@ fn more_pairs_than_a_batch_holds() {
     // 299 + 298 + … pairs, the last left and the first right row alone.
     assert_eq!(elements(&mut it).0, 299 * 300 / 2 + 2);
 }
+
+pub(super) fn keys_on_disk_are_as_good() {
+    windows_are_joined_when_they_end();
+    more_pairs_than_a_batch_holds();
+}
