@@ -186,7 +186,7 @@ impl Connection {
     fn buffered(&mut self) -> Result<Option<Message>, PgError> {
         let Some((head, _)) = self.input.split_first_chunk::<5>() else { return Ok(None) };
         let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
-        if length < 4 || length > (1 << 30) + 64 {
+        if !(4..=(1 << 30) + 64).contains(&length) {
             return Err(PgError::Protocol("a message of impossible length"));
         }
         if self.input.len() <= length {
