@@ -8,7 +8,7 @@
 //!
 //! ```
 //! let names: Vec<_> = flott_connectors::all().iter().map(|def| def.name).collect();
-//! assert_eq!(names, ["blackhole", "datagen", "filesystem", "jdbc", "kafka", "nexmark", "print", "upsert-kafka"]);
+//! assert_eq!(names, ["blackhole", "datagen", "filesystem", "jdbc", "kafka", "nexmark", "postgres-cdc", "print", "upsert-kafka"]);
 //! ```
 //!
 //! | connector | reads | writes |
@@ -19,11 +19,13 @@
 //! | `nexmark` | the events of the Nexmark benchmark | |
 //! | `kafka` | partitions of topics, side by side | records, in transactions if wanted |
 //! | `upsert-kafka` | the newest row of each key of a topic | the same |
+//! | `postgres-cdc` | tables of PostgreSQL: a snapshot, then the log | |
 //! | `print` | | lines on standard output or error |
 //! | `blackhole` | | nothing |
 
 pub mod bad_records;
 mod blackhole;
+mod cdc;
 mod common;
 mod datagen;
 mod filesystem;
@@ -46,6 +48,7 @@ pub fn all() -> Vec<&'static ConnectorDef> {
         &jdbc::JDBC,
         &kafka::KAFKA,
         &nexmark::NEXMARK,
+        &cdc::POSTGRES_CDC,
         &print::PRINT,
         &kafka::UPSERT_KAFKA,
     ]
