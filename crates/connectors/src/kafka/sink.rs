@@ -156,6 +156,11 @@ impl TableSink for KafkaSink {
         if table.upsert { ChangelogMode::UPSERT } else { table.value.format.def.encodes }
     }
 
+    /// As a record without a value, which deletes the row of its key.
+    fn deletes_old_versions(&self) -> bool {
+        self.spec.table.upsert
+    }
+
     fn metadata(&self) -> Vec<MetadataColumn> {
         RecordMetadata::columns(&self.spec.table)
     }

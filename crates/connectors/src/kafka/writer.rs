@@ -123,9 +123,6 @@ impl KafkaWriter {
         let topics = self.columns.topic.and_then(|at| batch.column(at).as_string_opt::<i32>());
         let headers: Option<&ArrayRef> = self.columns.headers.map(|at| batch.column(at));
         for row in 0..batch.len() {
-            if self.spec.table.upsert && batch.kind(row) == RowKind::UpdateBefore {
-                continue;
-            }
             let topic = match (topics, &self.spec.topic) {
                 (Some(topics), _) if topics.is_valid(row) => topics.value(row).into(),
                 (_, Some(topic)) => topic.clone(),

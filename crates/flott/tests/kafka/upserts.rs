@@ -33,6 +33,24 @@ fn counts_go_out_and_come_back() {
 }
 
 #[test]
+fn a_row_that_no_longer_fulfils_the_condition_is_deleted() {
+    let Some(broker) = Broker::get() else { return };
+    let topic = broker.topic("having", 1);
+    let more = [("scan.bounded.mode", "latest-offset")];
+    let table = broker.table("upsert-kafka", "counts", COUNTS, &options(&topic, &more));
+    let mut session = TableEnvironment::new();
+    let insert =
+        "INSERT INTO counts SELECT name, COUNT(*) FROM names GROUP BY name HAVING COUNT(*) < 3";
+    run(&mut session, &[NAMES, &table, insert]).unwrap();
+    let mut newest = std::collections::BTreeMap::new();
+    for message in broker.read(&topic) {
+        newest.insert(message.key, message.value);
+    }
+    let values: Vec<_> = newest.into_values().flatten().collect();
+    assert_eq!(values, [r#"{"name":"b","n":1}"#, r#"{"name":"c","n":1}"#]);
+}
+
+#[test]
 fn tombstones_delete_and_are_written() {
     let Some(broker) = Broker::get() else { return };
     let topic = broker.topic("tombstones", 1);
