@@ -57,7 +57,7 @@ pub(super) const ROLL_CHECK: OptionDef = OptionDef::new(
 const SHUFFLE_BY_PARTITION: OptionDef = OptionDef::new(
     "sink.shuffle-by-partition.enable",
     OptionKind::Bool,
-    "whether the rows of a partition all go to one writer",
+    "accepted without effect: each writer writes files of its own for the partitions of its rows",
 )
 .default("false");
 pub(super) const COMMIT_TRIGGER: OptionDef = OptionDef::new(
